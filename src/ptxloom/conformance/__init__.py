@@ -1,4 +1,4 @@
-"""Does silicon agree: every instruction as a question, asked of this machine, of a GPU, of ptxas."""
+"""Does silicon agree? Every instruction as a test, run on this machine, a GPU or ptxas."""
 
 from ptxloom.conformance.conform import Verified, asked, verified
 from ptxloom.conformance.gpu import Driver, Gpu, GpuError

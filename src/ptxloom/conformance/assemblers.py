@@ -1,4 +1,4 @@
-"""Which ptxas there are: those that are named, or those of the toolkits that ptxloom finds."""
+"""Finds ptxas: the named ones, or those of the installed toolkits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Assembler:
     """A ptxas.
 
     Attributes:
-        path: Where it is.
+        path: Its path.
         version: Such as "13.5.37".
     """
 
@@ -34,15 +34,15 @@ def assemblers(named: Sequence[str] = ()) -> tuple[Assembler, ...]:
     """The named ptxas, or all that are found, each version once.
 
     Raises:
-        PtxloomError: One that is named does not run, or none is found.
+        PtxloomError: A named one does not run, or none is found.
     """
     candidates = [shutil.which(one) or one for one in named] or list(find_tools("ptxas"))
     found = {version: Assembler(path, version) for path in reversed(candidates) if (version := _version(path))}
     for path in candidates if named else ():
         if not _version(path):
-            raise PtxloomError(f"{path} is no ptxas that runs here")
+            raise PtxloomError(f"{path} is not a ptxas that runs here")
     if not found:
-        raise PtxloomError("no ptxas was found: `pip install nvidia-cuda-nvcc` brings one, `--ptxas FILE` names one")
+        raise PtxloomError("no ptxas was found: `pip install nvidia-cuda-nvcc`, or name one: `--ptxas FILE`")
     return tuple(found[version] for version in sorted(found))
 
 

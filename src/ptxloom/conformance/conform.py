@@ -1,4 +1,4 @@
-"""Run paths on a judge, over the available workers; and compute a judge's results on this machine."""
+"""Runs paths on a judge, over the available workers, and recomputes a judge's results on this machine."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from ptxloom.conformance.waivers import Waiver
 
 A_SHARE: Final = 16
-"""Paths that a worker takes at once: one module of the judge's compiler."""
+"""The paths that a worker takes at once: one module for the judge's compiler."""
 
 
 def asked(
     question: Question, paths: Sequence[Subject], workers: Workers, shards: Shards | None = None
 ) -> Iterator[Verdict]:
-    """The verdicts on paths, as they come.
+    """Yield the verdicts on paths as they arrive.
 
     Args:
         question: The question for each.
         paths: The paths.
         workers: The workers.
-        shards: Where results are kept, and found again; results there are not computed again.
+        shards: The folder of results; those found there are not computed again.
     """
     found = shards.done(_kept) if shards is not None else {}
     yield from (found[path.name] for path in paths if path.name in found)
@@ -57,7 +57,7 @@ def _kept(path: str, row: Any) -> Verdict:
 
 
 def _one_by_one(task: Task, workers: Workers) -> Iterator[Verdict]:
-    """The paths of a share that killed its worker, each alone, so that only the guilty one is reported."""
+    """Run the paths of a share that killed its worker one by one, so that only the guilty one is reported."""
     shares = (Share(name, Task(task.question, (name,))) for name in task.names)
     for share, result in carried_out(done, shares, workers):
         if isinstance(result, Killed):
@@ -68,14 +68,14 @@ def _one_by_one(task: Task, workers: Workers) -> Iterator[Verdict]:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A judge's report held against this machine.
+    """A judge's report compared with this machine.
 
     Attributes:
         report: The report.
-        unequal: Paths of which the judge left other bits than this machine leaves.
-        waived: Paths of which it did in a way that is known; the cases that it shows bear that out.
+        unequal: Paths for which the judge's bits differ from this machine's.
+        waived: Paths that differ in a known way, which the reported cases confirm.
         unknown: Paths that this version does not have, or does not run.
-        new: Instructions that the report confirms and nothing did before.
+        new: Instructions that only this report confirms.
     """
 
     report: Report
@@ -86,7 +86,7 @@ class Verified:
 
 
 def verified(report: Report, paths: Sequence[Subject], workers: Workers) -> Verified:
-    """What this machine makes of a report on the results of `paths`, all that the report's target has."""
+    """Check a report with this machine's results for `paths`, all that the report's target has."""
     by_name = {path.name: path for path in paths}
     theirs = {one.path: one.digest for one in report.verdicts if one.digest}
     known = {one.path for one in report.verdicts if _is_waived(report, one)}

@@ -1,4 +1,4 @@
-"""The contents of docs/confirmed.md on GPUs' reports and on instructions, and what another report would change."""
+"""The statements of docs/confirmed.md on GPUs' reports and on instructions, and their changes by another report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ptxloom.conformance.report import Report
 
 TENSOR_CORES: Final = "Tensor cores of every architecture except sm_90."
-"""The page's words for sums that differ between architectures."""
+"""The page's sentence on sums that differ between architectures."""
 
 _ROWS: Final = 20
 
@@ -31,8 +31,8 @@ class EvidenceRow:
 
     Attributes:
         device: The GPU.
-        target: What kernels were compiled for.
-        driver: The version of CUDA that its driver has.
+        target: The target of the kernels.
+        driver: The CUDA version of its driver.
         forms: The number of forms that it ran.
         cases: The number of cases of each.
         differ: The number of forms with other bits.
@@ -55,11 +55,11 @@ class EvidenceRow:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What the forms of an instruction rest on.
+    """The evidence for the forms of an instruction.
 
     Attributes:
         opcode: The instruction.
-        levels: Forms by what they rest on, as `LEVELS` names it. Of very many forms an even part is counted.
+        levels: The number of forms by evidence, one of `LEVELS`. Of very many forms an even sample is counted.
     """
 
     opcode: str
@@ -67,32 +67,32 @@ class Standing:
 
     @property
     def row(self) -> str:
-        """Its row of the page: the instruction, its forms, and of them those of each level."""
+        """Its row of the page: the instruction, its number of forms, and that of each level."""
         counts = (f"{count:,}" if count else "" for count in map(self.levels.__getitem__, LEVELS))
         return f"| `{self.opcode}` | {self.levels.total():,} | {' | '.join(counts)} |"
 
 
 def asked_of(report: Report, forms: int | None = None, differ: int = 0) -> EvidenceRow:
-    """Summarise a report, with the number of its results that were computed here (None: all), and that differ."""
+    """Summarise a report, with the number of forms that were computed here (None: all), and of those that differ."""
     ran = sum(bool(one.digest) for one in report.verdicts) if forms is None else forms
     return EvidenceRow(report.device, report.target, report.driver, ran, report.cases, differ)
 
 
 @cache
 def recorded() -> tuple[EvidenceRow, ...]:
-    """What GPUs were asked already: `recorded.json`, made from their reports."""
+    """The evidence from GPUs so far: `recorded.json`, made from their reports."""
     rows: list[dict[str, Any]] = json.loads(Path(__file__).with_name("recorded.json").read_text(encoding="utf-8"))
     return tuple(EvidenceRow(**row) for row in rows)
 
 
 def standing(opcode: str, more: Collection[str] = ()) -> Standing:
-    """What the forms of an instruction rest on, if `more` were recorded too."""
+    """The evidence for the forms of an instruction, if `more` were recorded too."""
     spelled = [form.spelling for form in some_forms(instruction_spec(opcode))]
     return Standing(opcode, Counter(BITS if one in more else level_of(one) for one in spelled))
 
 
 def changes(found: Verified) -> Iterator[str]:
-    """The changes that a report would make to the page, a line each; empty if the page has them already."""
+    """The changes that a report would make to the page, a line each; empty if it is up to date."""
     report = found.report
     if report.judge != "gpu" or report.level is not None:
         return

@@ -1,4 +1,4 @@
-"""What a path leaves on this machine: its kernel run by ptxloom."""
+"""The results of a path on this machine: its kernel run by ptxloom."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def threads_of(path: Path, cases: int) -> int:
 
 
 def input_words(path: Path, threads: int) -> Words:
-    """What the kernel of a path reads: its parameter `in`."""
+    """The input of a path's kernel: its parameter `in`."""
     parts = registers(path, 0, threads)
     if path.cell is not None:
         parts.append(cells(path, path.cell.type, 0, threads).reshape(-1))
@@ -35,15 +35,15 @@ def input_words(path: Path, threads: int) -> Words:
 
 
 def result_words(path: Path, threads: int) -> int:
-    """How many words the kernel of a path leaves: its parameter `out`."""
+    """The number of words in the output of a path's kernel: its parameter `out`."""
     return threads * (results_of(path) + (_CELL if path.cell is not None else 0))
 
 
 def run_here(path: Path, target: Target, version: PtxVersion, cases: int) -> Words:
-    """What a path leaves: the words of `out`.
+    """The results of a path: the words of `out`.
 
     Raises:
-        PtxloomError: The machine does not run it.
+        PtxloomError: The machine cannot run it.
     """
     threads = threads_of(path, cases)
     module = parse(module_text(version, target, [kernel_text("k", path, threads)]))

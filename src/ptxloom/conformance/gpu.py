@@ -1,4 +1,4 @@
-"""The judge `gpu`: kernels on an NVIDIA GPU, by its driver's library alone; PTX goes to the driver's compiler."""
+"""The judge `gpu`: kernels on an NVIDIA GPU, using only its driver's library and compiler."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class GpuError(PtxloomError):
 
 
 class Lacking(PtxloomError):  # noqa: N818 - a reason, not a fault
-    """The driver does not have what a path needs."""
+    """The driver lacks something that a path needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """A GPU, by its driver's data.
+    """A GPU, as its driver describes it.
 
     Attributes:
         device: Its name.
-        driver: The version of CUDA that the driver has, such as "13.0".
+        driver: The driver's version of CUDA, such as "13.0".
         target: The target of kernels, such as sm_90a.
         version: The newest version of PTX that the driver's compiler reads.
     """
@@ -87,15 +87,15 @@ class Driver:
         )
 
     def reset(self) -> None:
-        """Give up the context that a kernel left unusable; the next driver has a new one."""
+        """Discard the context that a kernel left unusable; the next driver has a new one."""
         self._cuda.cuDevicePrimaryCtxReset_v2(self._device)
 
     def close(self) -> None:
-        """Give the context back."""
+        """Release the context."""
         self._ask("cuDevicePrimaryCtxRelease_v2", self._device)
 
     def run(self, paths: Sequence[Subject], cases: int) -> Iterator[tuple[Subject, Words | str]]:
-        """What each path leaves: the words of its parameter `out`, or why the driver's compiler takes it not."""
+        """Yield the results of each path: the words of its parameter `out`, or why the driver's compiler refuses it."""
         if not paths:
             return
         texts = [text_of(f"k{at}", path, cases) for at, path in enumerate(paths)]
@@ -128,14 +128,14 @@ class Driver:
         arrays: tuple[Bytes, Bytes],
         thing: Thing | None = None,
     ) -> str:
-        """Run a kernel of PTX or of a cubin; its parameters are arrays, the first of which it fills.
+        """Run a kernel of PTX or of a cubin; its parameters are arrays; it fills the first.
 
         Args:
             image: The PTX, or the cubin.
             name: The kernel's.
             shape: CTAs, and threads of one.
             arrays: The data copied to the GPU for its two parameters.
-            thing: The object that the driver makes for a third one.
+            thing: The object that the driver makes for a third parameter.
 
         Returns:
             Why the driver did not load it; empty if the kernel ran.
@@ -198,7 +198,7 @@ class Driver:
             if module is not None:
                 self._ask("cuModuleUnload", module)
                 return version
-        raise GpuError("the driver's compiler reads no version of PTX that ptxloom knows")
+        raise GpuError("the driver's compiler accepts no PTX version that ptxloom knows")
 
     def _attribute(self, which: int) -> int:
         value = ctypes.c_int()
@@ -225,7 +225,7 @@ def _library() -> Any:
             return ctypes.CDLL(name)
         except OSError:
             continue
-    raise GpuError("no NVIDIA driver was found (libcuda.so.1): the judge `gpu` runs where a GPU is")
+    raise GpuError("no NVIDIA driver was found (libcuda.so.1): the judge `gpu` needs a GPU")
 
 
 def _target_of(capability: int) -> Target:

@@ -1,4 +1,4 @@
-"""What a scene's kernel needs of the host, made by the driver: maps of tensors, textures, surfaces."""
+"""The objects that a scene's kernel needs from the host, made by the driver: tensor maps, textures, surfaces."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ class _Sampler(ct.Structure):
 
 @contextmanager
 def made(ask: Ask, thing: Thing | None, out: int, given: int) -> Generator[int]:
-    """The third argument of a scene's kernel, while it is needed.
+    """The third argument of a scene's kernel, which exists within this context.
 
     Args:
         ask: Calls a function of the driver, and raises an error if that fails.
         thing: The object to make.
-        out: Where `out` lies on the GPU.
-        given: Where `in` does.
+        out: The address of `out` on the GPU.
+        given: The address of `in` on the GPU.
     """
     objects = _Objects(ask)
     try:
@@ -97,7 +97,7 @@ def made(ask: Ask, thing: Thing | None, out: int, given: int) -> Generator[int]:
 
 
 def encoded(ask: Ask, one: TensorMap, base: int) -> NDArray[np.uint8]:
-    """The 128 bytes that the driver makes of a map, its address counted from a base."""
+    """The 128 bytes of a map by the driver, with its address relative to a base."""
     room = np.zeros(_MAP_BYTES + _MAP_ALIGNMENT, np.uint8)
     place = room[-room.ctypes.data % _MAP_ALIGNMENT :][:_MAP_BYTES]
     kind = list(DATA_TYPES).index(one.data_type)
@@ -131,12 +131,12 @@ class _Objects:
         self.kept: list[tuple[str, Any]] = []
 
     def free(self) -> None:
-        """Give everything back, the newest first."""
+        """Free everything, the newest first."""
         for name, handle in reversed(self.kept):
             self.ask(name, handle)
 
     def uploaded(self, data: NDArray[Any]) -> int:
-        """Where a copy lies on the GPU."""
+        """Copy data to the GPU; returns the address."""
         pointer, size = ct.c_uint64(), ct.c_size_t(data.nbytes)
         self.ask("cuMemAlloc_v2", ct.byref(pointer), size)
         self.kept.append(("cuMemFree_v2", pointer))

@@ -31,12 +31,12 @@ SUITE: Final = 1
 
 _GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 STYLES: Final = 16
-"""How many ways there are to draw a value."""
-_DRAWS: Final = 1 << 12  # words that a thread may take
+"""The number of styles."""
+_DRAWS: Final = 1 << 12  # the most words per thread
 
 
 def words(path: str, threads: Words, draw: int) -> Words:
-    """The words number `draw` of these threads: `(threads,)` hashes of 64 bits."""
+    """Word number `draw` of each of these threads: `(threads,)` hashes of 64 bits."""
     seed = int.from_bytes(blake2b(f"{SUITE} {path}".encode(), digest_size=8).digest(), "little")
     with np.errstate(over="ignore"):
         x = np.uint64(seed) + (threads * np.uint64(_DRAWS) + np.uint64(draw)) * _GOLDEN
@@ -46,9 +46,9 @@ def words(path: str, threads: Words, draw: int) -> Words:
 
 
 def registers(path: Path, first: int, count: int) -> list[Words]:
-    """The input registers of threads `first` to `first + count`, each `(count,)`: of every drawn operand in turn.
+    """The input registers of threads `first` to `first + count`, each `(count,)`: those of each drawn operand in turn.
 
-    Behind them comes the carry, where the path reads it: one register of 0 or 1.
+    Followed by the carry, if the path reads it: one register of 0 or 1.
     """
     threads = np.arange(first, first + count, dtype=np.uint64)
     made = _Draws(path, threads)
@@ -59,7 +59,7 @@ def registers(path: Path, first: int, count: int) -> list[Words]:
 
 
 def cells(path: Path, type_: ElementType, first: int, count: int) -> Words:
-    """What lies in the cells of these threads, elements of a type: `(count, 4)` words of 64 bits."""
+    """The contents of these threads' cells, elements of a type: `(count, 4)` words of 64 bits."""
     threads = np.arange(first, first + count, dtype=np.uint64)
     made = _Draws(path, threads, _DRAWS // 2)
     bits = type_.bits if type_.count > 1 else type_.storage_bits
@@ -98,13 +98,13 @@ class _Draws:
                 yield self.packed(operand.type, places, style)
 
     def style(self) -> Words:
-        """How values of the next operand are drawn, by case."""
+        """The style of the next operand, per case."""
         self.next += 1
         own = words(self.path.name, self.cases, self.next - 1) % np.uint64(STYLES)
         return np.where(self.alike, self.common, own)
 
     def packed(self, type_: ElementType, places: tuple[int, int, int], style: Words | None = None) -> Words:
-        """A register full of elements; `places` are its bits, an element's container's, and where in that it begins."""
+        """A register full of elements; `places`: its bits, a container's, an element's offset there."""
         style = self.style() if style is None else style
         bits, container, shift = places
         result = np.zeros(len(self.threads), np.uint64)
@@ -121,16 +121,16 @@ class _Draws:
 
 
 def parts_of_float(type_: ElementType) -> tuple[int, int, bool] | None:
-    """The bits of a float's exponent and fraction, and whether it has a sign; None for what is no float."""
+    """The bits of a float's exponent and fraction, and whether it has a sign; None if the type is not a float."""
     if type_.kind is not Kind.FLOAT:
         return None
     name = type_.name.partition("x")[0]
-    form = FLOAT_FORMATS.get("f32" if name == "tf32" else name)  # what lies below a tf32 is there, too
+    form = FLOAT_FORMATS.get("f32" if name == "tf32" else name)  # the bits below a tf32 are drawn, too
     return None if form is None else (form.exponent, form.fraction, form.signed)
 
 
 def float_words(drawn: tuple[Words, Words, Words], exponent_bits: int, fraction_bits: int, signed: bool) -> Words:
-    """Floats by style, from each thread's word, style, and its case's word, by which values lie near each other."""
+    """Floats by style, from each thread's word, style, and its case's word, which brings values near each other."""
     word, style, anchor = drawn
     u = np.uint64
     top, bias = (1 << exponent_bits) - 1, (1 << exponent_bits - 1) - 1
@@ -196,7 +196,7 @@ def _chosen(style: Words, rows: tuple[tuple[tuple[int, ...], Words], ...]) -> Wo
 
 
 def _metadata(path: Path, word: Words) -> Words:
-    """Which elements of a sparse row are kept: of each group a legal choice, in 4 bits (PTX ISA 9.7.14.6.1)."""
+    """The kept elements of a sparse row: a legal choice per group, in 4 bits (PTX ISA 9.7.14.6.1)."""
     if path.form.filling.get("atype") == "tf32":
         choices = [0b0100, 0b1110]
     else:

@@ -1,7 +1,7 @@
 """A kernel of one instruction: inputs from arrays, the instruction, results to an array; one text for every judge.
 
 Parameters: `out`, `in`. Thread `t` of `threads` reads its input register number r at `in + 8 (r threads + t)`, and
-leaves its result number r at `out + 8 (r threads + t)`, each as 64 bits. Cells of memory, 32 bytes a thread, follow.
+stores its result number r at `out + 8 (r threads + t)`, each as 64 bits. Cells of memory, 32 bytes a thread, follow.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def kernel_text(name: str, path: Path, threads: int) -> str:
 
 
 def inputs_of(path: Path) -> int:
-    """How many input registers a thread has."""
+    """The number of a thread's input registers."""
     return sum(one.registers for one in path.operands if one.role == "drawn") + path.reads_carry
 
 
 def results_of(path: Path) -> int:
-    """How many results a thread leaves, cells not counted."""
+    """The number of a thread's results, without cells."""
     return sum(one.registers for one in path.operands if one.role == "kept") + path.writes_carry
 
 
@@ -82,7 +82,7 @@ def _body(path: Path, threads: int) -> Iterator[str]:
 
 
 def _given(path: Path, threads: int) -> Iterator[str]:
-    """Registers, and what is drawn in them."""
+    """Declare registers, and load their inputs."""
     at = 0
     for operand in path.operands:
         if operand.role in {"drawn", "kept"}:
@@ -96,7 +96,7 @@ def _given(path: Path, threads: int) -> Iterator[str]:
 
 
 def _left(path: Path, threads: int) -> Iterator[str]:
-    """What is kept, to the results."""
+    """Store the results."""
     at = 0
     if path.writes_carry:
         yield ".reg .b32 carry; addc.u32 carry, 0, 0;\n"
@@ -135,7 +135,7 @@ def _copied(source: str, target: str) -> str:
 
 
 def _placed(cell: Operand, given: int, left: int) -> Iterator[str]:
-    """`cell` is the address of the thread's cell, with the input in it; `home` is where its result goes."""
+    """`cell` is the address of the thread's cell, with the input in it; `home` is the address for its result."""
     yield ".reg .b64 source, mine, home; mul.wide.u32 mine, i, 32;\n"
     yield f"add.u64 source, in, mine; add.u64 source, source, {given};\n"
     yield f"add.u64 home, out, mine; add.u64 home, home, {left};\n"
@@ -153,13 +153,13 @@ def _placed(cell: Operand, given: int, left: int) -> Iterator[str]:
 
 
 def _unseen(space: str) -> str:
-    """A generic address of `mine` of which no compiler sees where it leads."""
+    """A generic address of `mine` whose space no compiler can infer."""
     hidden = f"cvta.{space}.u64 cell, mine; ld.global.b64 at_, [home]; st.volatile.global.b64 [home], cell; "
     return hidden + "ld.volatile.global.b64 cell, [home]; st.volatile.global.b64 [home], at_;\n"
 
 
 def _own(cell: Operand) -> str:
-    """The space of a cell, by its name in `ld` and `st`."""
+    """The space of a cell, as named in `ld` and `st`."""
     return cell.home.removesuffix("::cta")
 
 

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 Role = Literal["drawn", "kept", "cell", "text"]
 
 CELL_BYTES: Final = 32
-"""What every thread has of memory at an address: the most that one access moves."""
+"""The bytes of memory of each thread at an address: the largest access."""
 
 EVERY_LANE: Final = "0xffffffff"
 SPACES: Final = ("global", "shared", "shared::cta", "local")
-"""Where cells lie."""
+"""The memory of cells."""
 GENERIC: Final = ("global", "shared")
 """The places of cells with a generic address: each makes a path of its own."""
 
@@ -35,7 +35,7 @@ _WORD: Final = element_type("b32")
 
 
 class Unsuited(Exception):  # noqa: N818 - a reason, not a fault
-    """Why a form's results cannot be asked of one instruction alone."""
+    """Why a form cannot be tested as a single instruction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +44,18 @@ class Operand:
 
     Attributes:
         name: Its name in the manual.
-        role: Drawn: registers that get inputs. Kept: registers whose bits are a result. Cell: an address. Text: a
+        role: Drawn: registers with inputs. Kept: registers with results. Cell: an address. Text: a
             constant, as written.
-        type: The type of the elements in each register; for a cell that of the moved data.
-        registers: How many.
-        register_bits: The width of each; 1 of a predicate.
+        type: The type of the elements in each register; for a cell, of the moved data.
+        registers: Their number.
+        register_bits: The width of each; 1 for a predicate.
         braced: Whether it is in braces.
         space: The state space that the form names for a cell; empty: its address is generic.
         home: The place of the cell.
         text: The text of the constant.
         does: What the instruction does at a cell, a word of `isa.spec.DOES`.
-        whole: Whether all lanes name one address, that of their warp's cells.
-        shift: Where an element's bits begin in its container.
+        whole: Whether all lanes use one address, that of their warp's cells.
+        shift: The offset of an element's bits in its container.
         container_bits: The bits that one element takes up in a register.
     """
 
@@ -75,18 +75,18 @@ class Operand:
 
     @property
     def register_type(self) -> str:
-        """How its registers are declared, without the dot."""
+        """The type of its registers' declaration, without the dot."""
         return "pred" if self.register_bits == 1 else f"b{self.register_bits}"
 
     @property
     def elements(self) -> int:
-        """How many elements a register holds."""
+        """The number of elements in a register."""
         return max(1, self.register_bits // self.container_bits)
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """An operand, and what may follow it behind `|`."""
+    """An operand, and the one that may follow it after `|`."""
 
     operand: Operand
     partner: Operand | None
@@ -98,8 +98,8 @@ def operands_of(form: Form, count: int, constant: int, home: str) -> tuple[Slot,
 
     Args:
         form: The form.
-        count: How many operands it has.
-        constant: A number that chooses among the constants that an operand may be.
+        count: The number of its operands.
+        constant: A number that selects one of an operand's legal constants.
         home: The place of a cell whose address is generic.
 
     Raises:
@@ -159,7 +159,7 @@ def _registers(rule: OperandRule, form: Form) -> Operand:
 
 
 def _container(type_: ElementType, register_bits: int) -> int:
-    """The bits that an element has in a register; a narrow integer has all of them, since others are ignored."""
+    """The bits that an element has in a register; a narrow integer has all of them, as the others are ignored."""
     if type_.count > 1:
         return min(register_bits, max(type_.bits, register_bits // type_.count))
     return register_bits
@@ -192,7 +192,7 @@ def _cell(rule: OperandRule, form: Form, home: str) -> Operand:
     space = form.filling.get(rule.type[1:], "") if rule.type[:1] == "." else rule.type
     does = rule.done(form.filling)
     if (space and space not in SPACES) or does not in {"reads", "writes", "updates"}:
-        raise Unsuited(f"an address in {space or 'any space'}, where {does or 'nothing'} is done")
+        raise Unsuited(f"an address in {space or 'any space'} with the effect `{does or 'none'}`")
     if not space and home == "shared" and form.filling.get("vec") and does == "updates":
         raise Unsuited("vectors are updated in global memory alone")
     whole = form.opcode == "wmma"
@@ -200,14 +200,14 @@ def _cell(rule: OperandRule, form: Form, home: str) -> Operand:
 
 
 def _stride(form: Form) -> int:
-    """From one row, or column, of a matrix to the next, in elements: there is nothing between them."""
+    """The stride of a matrix's rows or columns in elements: they are contiguous."""
     matrix = next(name for name in "abcd" if form.filling.get(name))
     rows, columns = form_of(form).extent(matrix)
     return columns if "row" in form.filling.values() else rows
 
 
 def _moved(form: Form) -> ElementType:
-    """The type of what an access moves: of the first operand that has one."""
+    """The type of the moved data: that of the first operand with a type."""
     for slot in form.line.operands:
         found = _type(form.spec.operands[slot.name].type, form)
         if is_type(found) and element_type(found).kind is not Kind.PREDICATE:
@@ -222,7 +222,7 @@ def _type(name: str, form: Form) -> str:
 
 
 def all_operands(slots: tuple[Slot, ...]) -> Iterator[Operand]:
-    """Every operand, partners behind what they follow."""
+    """Every operand, each followed by its partner."""
     for slot in slots:
         yield slot.operand
         if slot.partner is not None:

@@ -58,25 +58,25 @@ _ELSEWHERE: Final = {
     "tcgen05": "its operands are in tensor memory",
     "tensormap": "its operand is an object in memory",
     "txq": "its operand is a texture",
-    "wgmma": "its operands are matrices in shared memory, and it ends later",
+    "wgmma": "its operands are matrices in shared memory, and it completes later",
 }
 _OF_SHARED: Final = {"ldmatrix": ("shared",), "stmatrix": ("shared",)}
-"""Instructions whose addresses lead to shared memory alone."""
+"""Instructions whose addresses are in shared memory only."""
 
 WHOLE_WARP: Final = frozenset(
     ("activemask", "elect", "ldmatrix", "match", "mma", "movmatrix", "redux", "shfl", "stmatrix", "vote", "wmma")
 )
-"""Instructions of a warp together: a case of theirs is a warp, of others a thread."""
+"""Instructions of whole warps: a case is a warp; for others it is a thread."""
 
 READS_CARRY: Final = frozenset({"addc", "subc", "madc"})
 
 
 @dataclass(frozen=True)
 class Path:
-    """One form, as a question.
+    """One form as a test.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         form: The form.
         slots: Its operands.
     """
@@ -87,12 +87,12 @@ class Path:
 
     @cached_property
     def operands(self) -> tuple[Operand, ...]:
-        """Its operands, partners behind what they follow."""
+        """Its operands, each followed by its partner."""
         return tuple(all_operands(self.slots))
 
     @property
     def lanes(self) -> int:
-        """How many threads a case takes."""
+        """The number of threads of a case."""
         return 32 if self.form.opcode in WHOLE_WARP else 1
 
     @property
@@ -107,7 +107,7 @@ class Path:
 
     @property
     def cell(self) -> Operand | None:
-        """The operand that is an address, if one is."""
+        """The operand that is an address, if any."""
         return next((one for one in self.operands if one.role == "cell"), None)
 
 
@@ -117,7 +117,7 @@ def paths(target: Target, version: PtxVersion, only: Sequence[str] = ()) -> tupl
     Args:
         target: Such as sm_90a.
         version: The version of PTX that a judge reads.
-        only: Patterns of names, as a shell reads them; empty: all.
+        only: Glob patterns of names; empty: all.
     """
     found = all_paths(target, version)
     return tuple(path for path in found if not only or any(fnmatchcase(path.name, pattern) for pattern in only))
@@ -130,7 +130,7 @@ def all_paths(target: Target, version: PtxVersion) -> tuple[Path, ...]:
 
 
 def left_out(target: Target, version: PtxVersion) -> Counter[str]:
-    """Why other forms of the target are no paths: how many for each reason, the opcode before it."""
+    """The number of other forms of the target for each reason that they are not paths, after the opcode."""
     reasons: Counter[str] = Counter()
     for form in forms_of(target, version):
         for count in form.counts:
@@ -174,7 +174,7 @@ def _told_apart(found: Iterable[Path]) -> Iterator[Path]:
 
 
 def _suited(form: Form, count: int) -> Iterator[tuple[str, tuple[Slot, ...]]]:
-    """The operands of the paths that a form makes, and where a generic address leads; none if it is unsuited."""
+    """The paths of a form: the space of a generic address, and the operands; empty if it is unsuited."""
     for home in _OF_SHARED.get(form.opcode, GENERIC):
         try:
             slots = _slots(form, count, home)
@@ -193,7 +193,7 @@ def _slots(form: Form, count: int, home: str) -> tuple[Slot, ...]:
         Unsuited: The form is not a path; the text says why.
     """
     if form.filling.get("async"):
-        raise Unsuited("it ends later")
+        raise Unsuited("it completes later")
     if form.opcode in _ELSEWHERE:
         raise Unsuited(_ELSEWHERE[form.opcode])
     spare = {
@@ -202,11 +202,11 @@ def _slots(form: Form, count: int, home: str) -> tuple[Slot, ...]:
         if any(word == "spare" and not when.holds(form.filling) for word, when in form.spec.operands[name].traits)
     }
     if spare:
-        raise Unsuited("an operand that may be missing only where ptxas lets it pass")
+        raise Unsuited("an operand that only ptxas allows to omit")
     slots = operands_of(form, count, crc32(form.spelling.encode()), home)
     found = list(all_operands(slots))
     if not any(one.role == "kept" or one.does in {"writes", "updates"} for one in found):
-        raise Unsuited("nothing that it leaves behind")
+        raise Unsuited("it has no result")
     if sum(one.role == "cell" for one in found) > 1:
         raise Unsuited("more than one address")
     return slots

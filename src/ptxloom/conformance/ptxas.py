@@ -1,4 +1,4 @@
-"""The judge `ptxas`: whether NVIDIA's assembler takes what the ISA data makes legal."""
+"""The judge `ptxas`: whether NVIDIA's assembler accepts what the ISA data makes legal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def assembled(
     ptxas: str, paths: Sequence[Subject], target: Target, version: PtxVersion, level: int | None = None
 ) -> dict[str, str]:
-    """The paths that a ptxas refuses, by name, each with its first word against them."""
+    """The paths that a ptxas refuses, by name, each with its first error."""
     if not paths:
         return {}
     texts = [text_of(f"k{at}", path, 1) for at, path in enumerate(paths)]

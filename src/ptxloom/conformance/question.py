@@ -1,4 +1,4 @@
-"""What is asked of paths."""
+"""The parameters of a test of paths."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from ptxloom.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked.
+    """The parameters of a test.
 
     Attributes:
-        judge: `gpu`, `here`, or where a ptxas is.
-        target: What kernels are compiled for.
-        version: Of PTX.
-        cases: How many a path.
+        judge: `gpu`, `here`, or the path of a ptxas.
+        target: The target of kernels.
+        version: The version of PTX.
+        cases: The number of cases per path.
         level: The optimisation level of the judge's compiler; None: its default.
     """
 

@@ -1,4 +1,4 @@
-"""The one file that comes back: the judge, the suite, and the verdict on each path; no host, no user, no folder."""
+"""The report file: the judge, the suite, and the verdict on each path; no host, user or folder."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 SCHEMA: Final = 1
 
 
-class Unreadable(PtxloomError):  # noqa: N818 - reads as the sentence it prints
-    """A file is no report, or one of another suite."""
+class Unreadable(PtxloomError):  # noqa: N818 - named after the message that it prints
+    """A file is not a report, or belongs to another suite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class Report:
     Attributes:
         judge: `gpu`, `ptxas`, or `here`.
         device: The source of the results: a GPU's name, or a version of ptxas.
-        driver: The version of CUDA that the GPU's driver has.
+        driver: The GPU's driver's version of CUDA.
         target: The target of the kernels.
         version: The version of PTX.
         cases: The number of cases of a path.
         verdicts: By path, in the order of their names.
         suite: The version of the suite.
-        schema: The version of this form.
+        schema: The version of this format.
         level: The optimisation level of the judge's compiler; None: its default.
     """
 
@@ -57,7 +57,7 @@ class Report:
 
     @property
     def waived(self) -> tuple[Verdict, ...]:
-        """The verdicts on paths that differ in a way that is known."""
+        """The verdicts on paths that differ in a known way."""
         return tuple(one for one in self.verdicts if one.waived)
 
     @property
@@ -67,16 +67,16 @@ class Report:
 
     @property
     def lacking(self) -> tuple[Verdict, ...]:
-        """The verdicts on paths that the judge does not have: none of their cases counts."""
+        """The verdicts on paths that the judge does not have: their cases do not count."""
         return tuple(one for one in self.verdicts if one.refused and not one.cases)
 
     @property
     def digest(self) -> str:
-        """Of all results, in the order of their paths."""
+        """The digest of all results, in the order of their paths."""
         return _digest(self.verdicts)
 
     def text(self) -> str:
-        """The file: JSON, a line a path."""
+        """The file: JSON, one line per path."""
         said = {name: value for name, value in asdict(self).items() if name != "verdicts" and value is not None}
         head = said | {"digest": self.digest}
         rows = ",\n".join(json.dumps(one.record(), separators=(",", ":")) for one in self.verdicts)
@@ -92,7 +92,7 @@ def read(text: str) -> Report:
     """A report from its file.
 
     Raises:
-        Unreadable: It is not a report, is damaged, or is of a suite that this version does not know.
+        Unreadable: It is not a report, is damaged, or belongs to a suite that this version does not know.
     """
     try:
         found = json.loads(text)

@@ -1,4 +1,4 @@
-"""The suite: all that is asked, paths of one instruction and scenes, and what a judge is handed for each."""
+"""The suite: all tests, paths of one instruction and scenes, and the input of a judge for each."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from ptxloom.isa.version import PtxVersion
 
 Subject: TypeAlias = "Path | Scene"
-"""What is asked: both have a name, a form, and lanes of a case."""
+"""A test: both kinds have a name, a form, and lanes per case."""
 
 _CELL = CELL_BYTES // 8
 
 
 def suite(target: Target, version: PtxVersion, only: Sequence[str] = (), *, smoke: bool = False) -> tuple[Subject, ...]:
-    """All that a target has in a version of PTX, in the order of names.
+    """All tests for a target and a PTX version, in the order of names.
 
     Args:
         target: Such as sm_90a.
         version: The version of PTX that a judge reads.
-        only: Patterns of names, as a shell reads them; empty: all.
-        smoke: Whether to take a part of them, the same each time: `SMOKE` forms of every syntax line.
+        only: Glob patterns of names; empty: all.
+        smoke: Whether to take only a fixed sample: `SMOKE` forms of every syntax line.
     """
     every: list[Subject] = [*all_paths(target, version), *scenes(forms_of(target, version))]
     found = sorted(every, key=lambda one: one.name)
@@ -57,26 +57,26 @@ def _part(found: Iterable[Subject]) -> Iterator[Subject]:
 
 
 def cases_of(one: Subject, cases: int) -> int:
-    """The number of its cases for a number of cases of a single instruction."""
+    """The number of a test's cases for a number of cases of a single instruction."""
     if isinstance(one, Scene):
         return max(1, cases // CASES_A_SCENE)
     return expected.threads_of(one, cases) // one.lanes
 
 
 def text_of(kernel: str, one: Subject, cases: int) -> str:
-    """Its kernel, with that name."""
+    """The text of a test's kernel, with that name."""
     if isinstance(one, Scene):
         return one.text(kernel)
     return kernel_text.kernel_text(kernel, one, expected.threads_of(one, cases))
 
 
 def ctas_of(one: Subject, cases: int) -> int:
-    """How many CTAs run it."""
+    """The number of CTAs that run a test."""
     return cases_of(one, cases) if isinstance(one, Scene) else expected.threads_of(one, cases) // kernel_text.BLOCK
 
 
 def arrays_of(one: Subject, cases: int) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
-    """What its kernel takes as `out` and as `in`."""
+    """The arrays `out` and `in` of a test's kernel."""
     if isinstance(one, Scene):
         return arrays(one, cases_of(one, cases))
     threads = expected.threads_of(one, cases)
@@ -84,10 +84,10 @@ def arrays_of(one: Subject, cases: int) -> tuple[NDArray[np.generic], NDArray[np
 
 
 def run_here(one: Subject, target: Target, version: PtxVersion, cases: int) -> Words:
-    """What it leaves on this machine: the words of `out`.
+    """The results of a test on this machine: the words of `out`.
 
     Raises:
-        PtxloomError: The machine does not run it.
+        PtxloomError: The machine cannot run it.
     """
     if isinstance(one, Scene):
         return run_scene(one, target, version, cases_of(one, cases))
@@ -95,7 +95,7 @@ def run_here(one: Subject, target: Target, version: PtxVersion, cases: int) -> W
 
 
 def rows_of(one: Subject, cases: int, words: Words) -> Words:
-    """What is left, by thread: of an instruction alone its results, then its cell."""
+    """The results by thread: for a single instruction its results, then its cell."""
     if isinstance(one, Scene):
         return words.reshape(cases_of(one, cases) * one.lanes, -1)
     return _of_threads(one, expected.threads_of(one, cases), words, kernel_text.results_of(one))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.conformance.waivers import Waiver
 
 MOST_SHOWN: Final = 20
-"""How many of the cases that differ are kept for a path."""
+"""The most differing cases that are kept for a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Difference:
         case: The number of the case.
         lane: The thread in it.
         inputs: Its input registers, then its cell, in hexadecimal.
-        given: What the judge left: results, then the cell.
-        expected: What ptxloom left.
+        given: The judge's results, then the cell.
+        expected: ptxloom's.
     """
 
     case: int
@@ -71,12 +71,12 @@ class Verdict:
 
 
 def digest(words: Words) -> str:
-    """Of the words that a path left: BLAKE2b, 64 bits, over little-endian bytes."""
+    """The digest of a path's results: BLAKE2b, 64 bits, over little-endian bytes."""
     return blake2b(words.astype("<u8").tobytes(), digest_size=8).hexdigest()
 
 
 def compared(path: Subject, cases: int, given: Words, expected: Words, waiver: Waiver | None = None) -> Verdict:
-    """The verdict on one path: `given` and `expected` are what its kernel left, `(result_words,)`."""
+    """The verdict on one path: `given` and `expected` are its kernel's results, `(result_words,)`."""
     asked, cases = cases, cases_of(path, cases)
     if np.array_equal(given, expected):
         return Verdict(path.name, cases, digest=digest(given))

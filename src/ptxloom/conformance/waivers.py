@@ -1,4 +1,4 @@
-"""Known differences: `waivers.toml` lists them by judge, and shows each in a program.
+"""Known differences: `waivers.toml` lists them by judge, each with a program that shows it.
 
 A waiver does not hide anything: waived cases are counted separately, and only results that are NaN on both sides are
 waived.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ptxloom.conformance.inputs import Words
 
 _FORMATS: Final = {"f32": (np.dtype(np.uint32), 0x7F80_0000), "f64": (np.dtype(np.uint64), 0x7FF0_0000_0000_0000)}
-"""By type: words as wide, and the bits of infinity, above which a number without its sign is NaN."""
+"""By type: words of its width, and the bits of infinity, above which a magnitude is NaN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +29,17 @@ class Waiver:
     """A known difference.
 
     Attributes:
-        id: What it is called.
-        paths: The paths that it is about, by name.
-        type: Of the results: "f32" or "f64".
-        drivers: Of which it is believed: versions of CUDA.
-        targets: Likewise, what kernels are compiled for.
-        levels: Likewise, the levels of the driver's compiler.
-        what: What happens there.
+        id: Its name.
+        paths: The paths to which it applies, by name.
+        type: The type of the results: "f32" or "f64".
+        drivers: The CUDA versions of drivers to which it applies.
+        targets: The targets to which it applies.
+        levels: The levels of the driver's compiler to which it applies.
+        what: A description of the difference.
         ptx: A program that shows it: a kernel `k` with parameters for its results and for its input.
         given: The input of that program, 64-bit words.
-        there: What it leaves on the judge.
-        here: What it leaves in ptxloom.
+        there: Its results on the judge.
+        here: Its results in ptxloom.
     """
 
     id: str
@@ -55,7 +55,7 @@ class Waiver:
     here: tuple[int, ...]
 
     def waives(self, theirs: Words, ours: Words) -> NDArray[np.bool_]:
-        """Which rows, `(rows, words)`, differ in nothing but which NaN a result is."""
+        """The rows, of `(rows, words)`, that differ only in the bits of NaN results."""
         both = [np.ascontiguousarray(rows).view(_FORMATS[self.type][0]) for rows in (theirs, ours)]
         nan = _is_nan(both[0], self.type) & _is_nan(both[1], self.type)
         return ((both[0] == both[1]) | nan).all(axis=1) & (theirs != ours).any(axis=1)
@@ -74,13 +74,13 @@ def waivers() -> tuple[Waiver, ...]:
 
 
 def waiver_of(path: str, driver: str, target: str, level: int | None) -> Waiver | None:
-    """The waiver that a GPU's results of a path may have.
+    """The waiver for a GPU's results of a path, if any.
 
     Args:
         path: Its name.
-        driver: The version of CUDA that the GPU's driver has.
-        target: What kernels were compiled for.
-        level: The level of the driver's compiler; None: its default, of which nothing is waived.
+        driver: The GPU's driver's version of CUDA.
+        target: The target of the kernels.
+        level: The level of the driver's compiler; None: its default, for which nothing is waived.
     """
     return next(
         (

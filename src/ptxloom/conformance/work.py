@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a worker does: a question, and the paths of which it is asked."""
+    """The work of a worker: a question, and its paths."""
 
     question: Question
     names: tuple[str, ...]
@@ -46,11 +46,11 @@ def done(task: Task) -> list[Verdict]:
 
 
 def _ours(question: Question, path: Subject) -> Words | str:
-    """What this machine leaves, or why it does not run the path."""
+    """The results of this machine, or why it cannot run the path."""
     try:
         return run_here(path, Target.parse(question.target), PtxVersion.parse(question.version), question.cases)
     except PtxloomError as error:
-        return f"ptxloom does not run it: {str(error).partition(chr(10))[0]}"
+        return f"ptxloom cannot run it: {str(error).partition(chr(10))[0]}"
 
 
 def _here(question: Question, path: Subject) -> Verdict:
@@ -61,7 +61,7 @@ def _here(question: Question, path: Subject) -> Verdict:
 
 
 def _on_gpu(question: Question, wanted: list[Subject]) -> Iterator[Verdict]:
-    """The GPU's verdicts; where a kernel does not run to its end, each half is asked again, down to the guilty path."""
+    """The GPU's verdicts; if a kernel does not finish, each half is tried again, down to the guilty path."""
     driver = _driver(question.level)
     try:
         left = list(driver.run(wanted, question.cases))

@@ -1,4 +1,4 @@
-"""Random programs on which everybody must agree: made, judged, and where somebody differs, shrunk and explained."""
+"""Random programs on which all judges must agree: generated, judged, and if a judge differs, shrunk and explained."""
 
 from ptxloom.fuzzing.campaign import Summary, fuzzed, said, summary, tasks
 from ptxloom.fuzzing.findings import Finding

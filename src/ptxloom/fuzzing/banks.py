@@ -1,7 +1,7 @@
 """The registers and the memory of every program of the fuzzer, and their places in a thread's frame.
 
 A thread's frame holds the initial contents of its registers and cells, and receives the final ones. Registers for
-floats and for integers are separate banks: bits pass between them only by `mov`, as compilers write it. A cell is 32
+floats and for integers are separate banks: bits move between them only by `mov`, as in compilers' code. A cell is 32
 bytes of memory private to a thread.
 """
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 BLOCK: Final = 128
 """Threads of a CTA."""
 FRAME_BYTES: Final = 224
-"""What a thread's registers and cells take up in `in` and in `out`."""
+"""The bytes of a thread's registers and cells in `in` and in `out`."""
 CELL_BYTES: Final = 32
 EXCHANGE: Final = BLOCK * CELL_BYTES
-"""Where, behind the cells in shared memory, threads exchange words: 32 bytes a thread."""
+"""The place after the cells in shared memory where threads exchange words: 32 bytes per thread."""
 OBJECTS: Final = 2 * BLOCK * CELL_BYTES
 """The addresses of counters and mbarriers in shared memory."""
 SHARED_BYTES: Final = OBJECTS + 256
@@ -36,7 +36,7 @@ class Bank:
 
     Attributes:
         letter: Its registers are `%w0`, `%w1`, ... for the letter w.
-        bits: Of a register; 1 of a predicate.
+        bits: The width of a register; 1 for a predicate.
         count: The number of registers.
         offset: The place of the first in a frame; the others follow. Predicates take 32 bits each.
         style: The kind of its inputs: a type's name.
@@ -53,12 +53,12 @@ class Bank:
 
     @property
     def kind(self) -> str:
-        """How its registers are declared."""
+        """The type of its registers' declaration."""
         return "pred" if self.bits == 1 else f"b{self.bits}"
 
     @property
     def frame_bits(self) -> int:
-        """What a register takes up in a frame."""
+        """The bits of a register in a frame."""
         return max(self.bits, 16) if self.bits > 1 else 32
 
 
@@ -84,7 +84,7 @@ _NAMES: Final = re.compile(r"%([wxfdehkp])\d\b|%(ag|as|al|gg|gs|zw)\b")
 
 
 def bank_of(operand: Operand) -> Bank | None:
-    """Whose registers an operand takes; None for those of 8 bits."""
+    """The bank of an operand's registers; None for those of 8 bits."""
     floats = operand.type.kind is Kind.FLOAT
     scalar = floats and operand.type.count == 1 and operand.container_bits == operand.register_bits
     match operand.register_bits:
@@ -101,7 +101,7 @@ def bank_of(operand: Operand) -> Bank | None:
 
 
 def named_in(text: str) -> set[str]:
-    """The banks' letters, and the registers with addresses of cells, that a text names."""
+    """The banks' letters, and the registers with addresses of cells, used in a text."""
     found = {one[0] or one[1] for one in _NAMES.findall(text)}
     if "zw" in found:
         found = found - {"zw"} | {"as"}

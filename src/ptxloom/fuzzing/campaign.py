@@ -1,4 +1,4 @@
-"""A campaign: programs from a number on, kernel by kernel, over the available workers."""
+"""A campaign: programs with consecutive numbers, kernel by kernel, over the available workers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def tasks(asked: Task) -> Iterator[Task]:
-    """The shares of a campaign: one a kernel of programs."""
+    """The shares of a campaign: one per kernel of programs."""
     first, last = asked.cases.start, asked.cases.stop
     for start in range(first - first % A_KERNEL, last, A_KERNEL):
         yield replace(asked, cases=range(max(first, start), min(last, start + A_KERNEL)))
@@ -36,12 +36,12 @@ def said(asked: Task) -> dict[str, Any]:
 def fuzzed(
     asked: Task, workers: Workers, shards: Shards | None = None, seconds: float | None = None
 ) -> Iterator[Result]:
-    """The results of a campaign's kernels, as they come; kept ones are not computed again.
+    """Yield the results of a campaign's kernels as they arrive; stored ones are not computed again.
 
     Args:
         asked: The campaign.
         workers: The workers.
-        shards: Where results are kept, and found again.
+        shards: The folder of results.
         seconds: After this time no more kernels are started.
     """
     ends = inf if seconds is None else monotonic() + seconds
@@ -53,7 +53,7 @@ def fuzzed(
     for share, result in carried_out(done, shares, workers):
         if isinstance(result, Killed):
             whose = f"programs {share.id}: the worker died: {result.why}"
-            result = Result(0, 0, refused=(whose,))  # noqa: PLW2901 - what stands for it
+            result = Result(0, 0, refused=(whose,))  # noqa: PLW2901 - stands for the lost result
         if shards is not None:
             shards.append(share.id, result.record())
         yield result
@@ -61,16 +61,16 @@ def fuzzed(
 
 @dataclass(slots=True)
 class Summary:
-    """What a campaign came to.
+    """The result of a campaign.
 
     Attributes:
-        programs: How many were run by this machine.
+        programs: The number of programs that this machine ran.
         comparisons: Programs times judges.
-        words: Words of 32 bits that were compared.
-        steps: Nodes of the programs.
-        differ: Programs that differ.
-        unread: Programs that the interpreter does not read.
-        refused: What did not run, and why.
+        words: The number of 32-bit words compared.
+        steps: The number of nodes of the programs.
+        differ: The number of programs that differ.
+        unread: The number of programs that the interpreter does not support.
+        refused: The reasons of programs that did not run.
         findings: Programs that differ, shrunk: the first of each kernel.
     """
 

@@ -1,7 +1,7 @@
-"""What a CTA asks of its engines: boxes of tensors, texels, and products in tensor memory.
+"""Steps that use a CTA's engines: boxes of tensors, texels, and products in tensor memory.
 
-A tensor map is written by the program itself, which knows its 128 bytes: the launch's input, 224 bytes a row, is the
-tensor. The texture is made by who launches the kernel, the same for every program.
+A tensor map is written by the program itself, which knows its 128 bytes: the launch's input, 224 bytes per row, is the
+tensor. The launcher makes the texture, the same for every program.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PLAIN: Final = (16, 32, 64, 96)
 """Bytes of a row of a box without a swizzle."""
 _COLUMNS: Final = 32
 _FACTORS: Final = MatrixDescriptor(0, 128, 256, generation="tcgen05").bits
-"""A descriptor of rows of 32 bytes in core matrices, none swizzled."""
+"""A descriptor of rows of 32 bytes in core matrices, not swizzled."""
 _ROWS: Final = 128
 
 
@@ -99,7 +99,7 @@ def boxed(chance: Random) -> str:
 
 
 def tensor_product(chance: Random) -> str:
-    """`tcgen05.mma` of what threads have put in shared memory, to what they have put in tensor memory."""
+    """`tcgen05.mma` of data that threads stored in shared memory, added to data in tensor memory."""
     kind = chance.choice([one for one in TYPES if one not in SCALED_KINDS])
     a, b = (chance.choice(tuple(TYPES[kind])) for _ in range(2))
     b = a if kind == "f16" else b

@@ -1,4 +1,4 @@
-"""What is found of a program on which judges differ: a bundle that can be run again, and who is suspected."""
+"""Findings on programs on which judges differ: a bundle that can be run again, and the suspect."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Finding:
 
     Attributes:
         case: Its number.
-        opinion: Who differed from the machine.
+        opinion: The judge that differs from the machine.
         suspect: `ptxloom`, a compiler at a level, or `open`.
-        steps: Nodes of the program as it was made, and as it is now.
-        opinions: Of the shrunk program, by judge: a digest of what it left, or why it left nothing.
+        steps: The number of nodes of the original program, and of the shrunk one.
+        opinions: For the shrunk program, by judge: a digest of its results, or why it has none.
         where: The first register that differs, such as "thread 7, %w2".
-        given: What the judge left there, in hexadecimal.
-        expected: What the machine left there.
+        given: The judge's value there, in hexadecimal.
+        expected: The machine's value there.
         ptx: The shrunk program.
         verified: Whether it differs when it is run again.
     """
@@ -60,15 +60,15 @@ class Finding:
 
 
 def found(programs: Sequence[Program], at: int, opinion: str, *, jury: Jury, given: Frames, tries: int) -> Finding:
-    """What is found of a program on which a judge differed among the others of its kernel.
+    """Shrink and examine a program on which a judge differs, within its kernel.
 
     Args:
-        programs: Those of the kernel.
-        at: Which of them differs.
+        programs: The programs of the kernel.
+        at: The index of the one that differs.
         opinion: The judge.
-        jury: Who is asked in the end.
-        given: What the threads begin with.
-        tries: How many kernels are tried while it is shrunk.
+        jury: The judges of the shrunk program.
+        given: The initial frames of the threads.
+        tries: The most kernels to try while shrinking.
     """
 
     def differs(candidates: Sequence[Program]) -> bool:
@@ -101,7 +101,7 @@ def found(programs: Sequence[Program], at: int, opinion: str, *, jury: Jury, giv
 
 
 def suspected(said: dict[str, str]) -> str:
-    """The judge that disagrees with all others: this machine, a compiler at some levels, or no single one.
+    """The judge that disagrees with all others: this machine, a compiler at some levels, or `open`.
 
     All opinions of ptxloom's own must agree. With a GPU, at least three are compared: this machine, unoptimised code,
     and optimised code; two must agree.
@@ -119,7 +119,7 @@ def suspected(said: dict[str, str]) -> str:
 
 
 def digest_of(frames: Frames) -> str:
-    """Of what programs left."""
+    """The digest of programs' results."""
     return blake2b(frames.tobytes(), digest_size=8).hexdigest()
 
 

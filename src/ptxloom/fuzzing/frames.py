@@ -1,4 +1,4 @@
-"""What registers and cells of a kernel's threads begin with: a pure function of the campaign's seed and the kernel."""
+"""The initial registers and cells of a kernel's threads: a pure function of the campaign's seed and the kernel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WARP: Final = 32
 
 
 def frames(seed: int, kernel: int) -> Frames:
-    """The parameter `in` of a kernel's programs: a frame a thread of a CTA."""
+    """The parameter `in` of a kernel's programs: a frame per thread of a CTA."""
     made = np.zeros((BLOCK, FRAME_BYTES), np.uint8)
     chance = np.random.Generator(np.random.Philox(key=[seed & (1 << 64) - 1, kernel]))
     anchors = np.repeat(_words(chance, BLOCK // _WARP), _WARP)

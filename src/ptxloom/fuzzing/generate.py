@@ -1,4 +1,4 @@
-"""The program of a number: a pure function of the campaign's seed, the case and what a program may have."""
+"""Generates the program of a case: a pure function of the campaign's seed, the case and the vocabulary."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ptxloom.fuzzing.vocabulary import Vocabulary
 
 A_KERNEL: Final = 32
-"""Programs of one kernel: cases from a multiple of it on; all of them run on clusters, or none."""
+"""Programs of one kernel: cases from a multiple of it on; either all of them run on clusters, or none."""
 _CLUSTERED: Final = 16
 """One of this many kernels runs on clusters."""
 _DEPTH: Final = 3
@@ -24,13 +24,13 @@ _DEPTH: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What programs are like.
+    """The shape of programs.
 
     Attributes:
         least: The fewest statements of a program.
-        most: The most; sizes between them come equally often.
-        control: How often a statement is a loop, a branch, a switch or a call.
-        shared: How often a statement is one of all threads together, where it may be.
+        most: The most; sizes between them are equally likely.
+        control: The probability that a statement is a loop, a branch, a switch or a call.
+        shared: The probability that a statement involves all threads, where possible.
     """
 
     least: int = 4

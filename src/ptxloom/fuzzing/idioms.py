@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 _DATA: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 IDIOMS: Final[Mapping[str, str]] = _DATA["idioms"]
-"""What programs leave out unless it is asked for: by name, what it is."""
+"""Idioms that programs avoid unless requested: descriptions by name."""
 OFTEN: Final[Mapping[str, float]] = _DATA["often"]
-"""How often an opcode comes, where it is not once."""
+"""The weight of an opcode, if it is not 1."""
 _OPCODES: Final = {name: re.compile(pattern) for name, pattern in _DATA["opcodes"].items()}
 
 

@@ -1,7 +1,7 @@
-"""The opinion `interpreter`: a program read with plain numbers, sharing with compiled code the rows alone.
+"""The opinion `interpreter`: a program run with plain numbers, sharing only the rows with compiled code.
 
-Lanes decide each for itself what they run: a part is run for all lanes of a warp, and what it wrote is kept for those
-that were there. Memory, and what lanes do together, is not read: programs with these have no such opinion.
+Each lane decides which parts it runs: a part is run for all lanes of a warp, and its results are kept for those
+that take part. Memory and operations across lanes are not supported: programs with these have no such opinion.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _EVERYBODY: Final = (1,) * LANES
 
 
 def interpreted(program: Program, used: set[str], given: Frames) -> Frames:
-    """What a program leaves, frame by frame.
+    """The results of a program, frame by frame.
 
     Args:
         program: The program.
-        used: The banks and cells that its kernel leaves.
-        given: What its threads begin with.
+        used: The banks and cells that its kernel stores.
+        given: The initial frames of its threads.
 
     Raises:
-        Unreadable: It does something that this reading does not know.
+        Unreadable: It does something that this reading does not support.
     """
     left = np.zeros_like(given)
     letters = [letter for letter in sorted(used) if letter in BANKS]
@@ -83,7 +83,7 @@ def _stored(letters: Iterable[str], registers: Registers) -> Frames:
 
 
 class _Reader:
-    """Runs parts of a program on registers; a lane is there or not."""
+    """Runs parts of a program on registers; a lane takes part or not."""
 
     def __init__(self, registers: Registers) -> None:
         self.registers = registers
@@ -135,7 +135,7 @@ class _Reader:
         old.values = tuple(new if on else was for new, was, on in zip(values, old.values, there, strict=True))
 
     def text(self, text: str, there: Sequence[int]) -> None:
-        """Statements, what they declare among them."""
+        """Run statements, including declarations."""
         waiting: list[Statement] = list(parse(text).statements)
         while waiting:
             node = waiting.pop(0)

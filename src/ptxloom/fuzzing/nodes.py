@@ -1,10 +1,10 @@
-"""A program as a tree: statements, and what decides which of them run; every part can be left out.
+"""A program as a tree: statements, and the control flow around them; any part can be removed.
 
-What lanes decide each for itself is `joined` where the warp goes on together behind it.
+A decision of each lane is `joined` if the warp reconverges after it.
 
-All registers hold something from the start, memory belongs to a thread or is ordered inside one node, and loops count
+All registers are initialised, memory is private to a thread or ordered inside one node, and loops count
 to a constant or to the low bits of a register of their own: so any part of a program is a program, and a shrinker may
-take away what it likes.
+remove any part.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Reach(IntEnum):
-    """Who runs a place of the program together: what may stand there."""
+    """The threads that run a place of the program together, which decides what is legal there."""
 
     LANE = 0
     WARP = 1
@@ -29,11 +29,11 @@ class Reach(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Instructions in a row.
+    """Consecutive instructions.
 
     Attributes:
-        text: What is written; a `{ }` of its own where it declares something.
-        guard: Under which predicate, such as `@!%p1 `; empty: none.
+        text: The text, in a `{ }` of its own if it declares something.
+        guard: The guard, such as `@!%p1 `; may be empty.
     """
 
     text: str
@@ -42,7 +42,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """`if`, by a predicate; `voted`: the whole warp goes where one lane of it would."""
+    """`if`, by a predicate; `voted`: the whole warp branches if any lane would."""
 
     predicate: str
     voted: bool
@@ -52,7 +52,7 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A loop: `times` iterations, or as many as the low bits of a register give."""
+    """A loop: `times` iterations, or the number in the low bits of a register."""
 
     times: int
     counted_by: str
@@ -71,7 +71,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Invoke:
-    """A call of a function: its body, what it is given (a word, 64 bits, a float) and whether its address is."""
+    """A call of a function: its body, its argument (a word, 64 bits, a float), and whether it is called by address."""
 
     given: tuple[str, str, str]
     taken: tuple[str, str, str]
@@ -92,9 +92,9 @@ class Program:
     """A program of the fuzzer.
 
     Attributes:
-        seed: Of the campaign.
+        seed: The campaign's seed.
         case: Its number there.
-        body: What it does.
+        body: Its statements.
         clustered: Whether it runs on clusters of two CTAs.
     """
 
@@ -105,21 +105,21 @@ class Program:
 
     @property
     def steps(self) -> int:
-        """How many nodes it has, all of them."""
+        """The total number of nodes."""
         return sum(1 for _ in every(self.body))
 
     def with_body(self, body: Region) -> Program:
-        """The same with another body."""
+        """The program with another body."""
         return replace(self, body=body)
 
 
 def bodies_of(node: Node) -> tuple[Region, ...]:
-    """The parts that a node decides about."""
+    """The parts that a node controls."""
     return () if isinstance(node, Step) else node.bodies
 
 
 def every(region: Region) -> Iterator[Node]:
-    """All nodes, a node before what it decides about."""
+    """All nodes, each before those that it controls."""
     for node in region:
         yield node
         for body in bodies_of(node):

@@ -1,7 +1,7 @@
-"""Opinions on programs: what each judge leaves in the frames of their threads.
+"""Opinions on programs: each judge's final frames of their threads.
 
-`machine` is ptxloom as it is. Other ways to run it on this machine must agree: `threads`, `order`, `tools`, `cache`,
-`alone`, `hot` and `interpreter`. `gpu:N` is the GPU, its driver's compiler at level N; `ptxas:N` the GPU, code by a
+`machine` is ptxloom by default. Other ways to run it on this machine must agree: `threads`, `order`, `tools`, `cache`,
+`alone`, `hot` and `interpreter`. `gpu:N` is the GPU, its driver's compiler at level N; `ptxas:N` the GPU, code from a
 ptxas at level N.
 """
 
@@ -56,13 +56,13 @@ _WATCHED: Final[dict[str, dict[str, Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Jury:
-    """Who is asked, and for what.
+    """The judges, and the target.
 
     Attributes:
-        target: What programs are compiled for.
-        version: Of PTX.
-        opinions: Beside the machine's own.
-        ptxas: The file of the ptxas that `ptxas:N` asks.
+        target: The target of programs.
+        version: The version of PTX.
+        opinions: The opinions besides the machine's own.
+        ptxas: The file of the ptxas that `ptxas:N` uses.
     """
 
     target: str
@@ -71,17 +71,17 @@ class Jury:
     ptxas: str = ""
 
     def text(self, programs: Sequence[Program], beside: Sequence[Program] = ()) -> str:
-        """The module of programs; what others beside them name is left as well."""
+        """The module of programs; banks and cells of the programs in `beside` are stored as well."""
         return module_text(programs, Target.parse(self.target), PtxVersion.parse(self.version), beside)
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why a judge left nothing.
+    """Why a judge has no results.
 
     Attributes:
-        why: In words.
-        unread: Whether it never reads such programs, which is no finding.
+        why: The reason in words.
+        unread: Whether it does not support such programs, which is not a finding.
     """
 
     why: str
@@ -91,14 +91,14 @@ class Refused:
 def frames_of(
     opinion: str, jury: Jury, programs: Sequence[Program], given: Frames, beside: Sequence[Program] = ()
 ) -> Frames | Refused:
-    """What programs of one kernel leave: `(programs, threads, FRAME_BYTES)`.
+    """The results of one kernel's programs: `(programs, threads, FRAME_BYTES)`.
 
     Args:
-        opinion: Who is asked.
-        jury: For what.
+        opinion: The judge.
+        jury: The jury, with the target.
         programs: The programs.
-        given: What their threads begin with.
-        beside: Others, whose registers are left as well.
+        given: The initial frames of their threads.
+        beside: Other programs, whose registers are stored as well.
     """
     count = CLUSTER if programs[0].clustered else 1
     out = np.zeros((len(programs), count * BLOCK, FRAME_BYTES), np.uint8)
@@ -119,14 +119,14 @@ def frames_of(
 
 
 def _kept(text: str, out: Frames, given: Frames) -> Frames | Refused:
-    """Run twice: the second time, machine code comes from the disk."""
+    """Run twice: the second time with machine code from the disk."""
     with _cache_of_its_own():
         _here(text, np.zeros_like(out), given)
         return _here(text, out, given)
 
 
 def _here(text: str, out: Frames, given: Frames, *, prepare: bool = False, **how: Any) -> Frames | Refused:
-    """Run programs in this process; to `prepare` them, their code is made before their time begins."""
+    """Run programs in this process; with `prepare`, compile their code before their time starts."""
     blocks = out.shape[0] * out.shape[1] // BLOCK
     how = {"threads": 1, "timeout": _SECONDS} | how
     made, thing = kernel(parse(text), KERNEL), _thing(text)
@@ -156,13 +156,13 @@ def _alone(
 
 
 def _hot(jury: Jury, programs: Sequence[Program], out: Frames, given: Frames) -> Frames | Refused:
-    """Each program in a kernel of its own, in the hot tier, for which all together would be too long."""
+    """Each program in a kernel of its own, in the hot tier, for which a kernel of all would be too long."""
     with _variable("PTXLOOM_TIER", "hot"):
         return _alone(jury, programs, out, given, prepare=True)
 
 
 def _interpreted(programs: Sequence[Program], asked: int, given: Frames, out: Frames) -> Frames | Refused:
-    """The first programs to run; they report the results."""
+    """The results of the first programs."""
     used = {name for one in programs for name in names_of(one)}
     try:
         for at, program in enumerate(programs[:asked]):
@@ -174,14 +174,14 @@ def _interpreted(programs: Sequence[Program], asked: int, given: Frames, out: Fr
 
 @contextmanager
 def _cache_of_its_own() -> Generator[None]:
-    """Machine code is kept in a folder that is new."""
+    """Use a new folder as the cache in this context."""
     with tempfile.TemporaryDirectory() as folder, _variable("PTXLOOM_CACHE", folder):
         yield
 
 
 @contextmanager
 def _variable(name: str, value: str) -> Generator[None]:
-    """A variable of the environment has another value."""
+    """Set an environment variable in this context."""
     before = os.environ.get(name)
     os.environ[name] = value
     try:

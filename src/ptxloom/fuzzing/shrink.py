@@ -1,4 +1,4 @@
-"""The smallest program that still differs: parts are taken out as long as the difference stays."""
+"""Shrinks a program: removes parts as long as the difference stays."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def shrunk(program: Program, differs: Callable[[Program], bool], tries: int = 400) -> Program:
-    """A program of which nothing more can be left out.
+    """A program from which nothing more can be removed.
 
     Args:
-        program: One that differs.
-        differs: Whether another one does.
-        tries: How many are tried at most.
+        program: A program that differs.
+        differs: Whether a candidate differs.
+        tries: The most candidates to try.
     """
     left = tries
     while True:
@@ -36,7 +36,7 @@ def shrunk(program: Program, differs: Callable[[Program], bool], tries: int = 40
 
 
 def fewer(programs: Sequence[Program], differs: Callable[[Sequence[Program]], bool]) -> list[Program]:
-    """The programs of a kernel less those without which it differs as well."""
+    """The programs of a kernel without those that the difference does not need."""
     left = list(programs)
     part = len(left) // 2
     while part and len(left) > 1:
@@ -52,7 +52,7 @@ def fewer(programs: Sequence[Program], differs: Callable[[Sequence[Program]], bo
 
 
 def _smaller(region: Region) -> Iterator[Region]:
-    """Regions with less in them, those with much less first."""
+    """Smaller regions, the smallest first."""
     size = len(region)
     part = size // 2
     while part:
@@ -65,7 +65,7 @@ def _smaller(region: Region) -> Iterator[Region]:
 
 
 def _instead(node: Node) -> Iterator[Region]:
-    """What may stand for a node: what it decides about, or less of that."""
+    """Replacements of a node: the parts that it controls, or smaller ones."""
     if isinstance(node, Step):
         if node.guard:
             yield (Step(node.text),)

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from ptxloom.fuzzing.vocabulary import Vocabulary
 
 _A_CONSTANT: Final = 0.25
-"""How often one operand of an instruction is a constant."""
+"""The probability that one operand of an instruction is a constant."""
 _A_GUARD: Final = 0.15
 _A_MOVE: Final = 0.12
 _BETWEEN: Final = ("wf", "wx", "fx", "de", "hk")
-"""Banks whose registers take each other's bits by `mov`."""
+"""Banks between whose registers `mov` moves bits."""
 _SPECIAL: Final = (
     *("%tid.x", "%ntid.x", "%laneid", "%lanemask_lt", "%lanemask_eq", "%lanemask_ge", "%ctaid.y", "%nctaid.z"),
 )
@@ -64,7 +64,7 @@ def constant(chance: Random, bits: int) -> int:
 
 
 def _move(chance: Random) -> str:
-    """Bits moved from one bank to another, or a value of the launch."""
+    """Move bits from one bank to another, or read a value of the launch."""
     if chance.random() < 0.2:
         return f"mov.u32 {register(chance, 'w')}, {chance.choice(_SPECIAL)};"
     pair = chance.choice(_BETWEEN)
@@ -73,12 +73,12 @@ def _move(chance: Random) -> str:
 
 
 def register(chance: Random, letter: str) -> str:
-    """One of a bank."""
+    """A random register of a bank."""
     return f"%{letter}{chance.randrange(BANKS[letter].count)}"
 
 
 class _Writer:
-    """One instruction; what it declares, what stands before it and behind."""
+    """One instruction, its declarations, and the code before and after it."""
 
     def __init__(self, chance: Random, words: Vocabulary) -> None:
         self.chance, self.words = chance, words
@@ -168,7 +168,7 @@ class _Writer:
         return str(value)
 
     def results(self, operand: Operand, path: Path) -> list[str]:
-        """Registers that are written, each once: of a bank as far as it goes, others are folded into one of it."""
+        """The written registers, each only once: those of a bank; surplus ones are folded into one of them."""
         bank, count = bank_of(operand), operand.registers
         if bank is None:
             self.declared.append(f".reg .b8 %{operand.name}<{count}>;")
@@ -190,21 +190,21 @@ class _Writer:
         return names
 
     def apart(self, names: list[str], bank: Bank, operand: Operand) -> list[str]:
-        """Registers of its own for each result, moved to those of a bank behind the instruction."""
+        """Registers of its own for each result, moved to those of a bank after the instruction."""
         own = [f"%{operand.name}{at}_" for at in range(len(names))]
         self.declared.append(f".reg .b{bank.bits} {', '.join(own)};")
         self.after += [f"mov.b{bank.bits} {name}, {one};" for name, one in zip(names, own, strict=True)]
         return own
 
     def metadata(self) -> str:
-        """Which elements of sparse rows are kept: a legal choice for every type."""
+        """The kept elements of sparse rows: a legal choice for every type."""
         value = sum(self.chance.choice((0b0100, 0b1110)) << 4 * at for at in range(8))
         self.declared.append(".reg .b32 %meta;")
         self.before.append(f"mov.u32 %meta, {value};")
         return "%meta"
 
     def address(self, cell: Operand, path: Path) -> str:
-        """The thread's own cell, or that of its warp; a part of it that is as large as the access."""
+        """The thread's own cell, or that of its warp; a part of it with the size of the access."""
         home = cell.home.removesuffix("::cta")
         if cell.whole:
             if cell.space:

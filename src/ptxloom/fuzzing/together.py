@@ -1,4 +1,4 @@
-"""What threads of a CTA or a cluster do together: each step has barriers of its own, whichever thread comes first."""
+"""Steps of all threads of a CTA or a cluster: each has barriers of its own, so the order of threads does not matter."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WAIT: Final = "bar.sync 0;"
 
 
 def _other(chance: Random) -> str:
-    """`%a` becomes the place of another thread."""
+    """Set `%a` to the place of another thread."""
     return f"xor.b32 %m, %t, {chance.randrange(1, BLOCK)}; mad.wide.u32 %a, %m, {CELL_BYTES}, %o;"
 
 
@@ -45,7 +45,7 @@ def _vectors(chance: Random) -> str:
 
 
 def _counted(chance: Random) -> str:
-    """Every thread adds to one word: operations of which the order does not matter."""
+    """Every thread adds to one word: operations whose order does not matter."""
     operation, type_ = chance.choice(
         [(one, kind) for one in ("add", "min", "max") for kind in ("u32", "s32", "u64")]
         + [(one, kind) for one in ("and", "or", "xor") for kind in ("b32", "b64")]
@@ -64,7 +64,7 @@ def _counted(chance: Random) -> str:
 
 
 def _voted(chance: Random) -> str:
-    """A barrier that counts, or asks all."""
+    """A barrier that counts, or combines, predicates."""
     p, q = register(chance, "p"), register(chance, "p")
     if chance.random() < 0.4:
         return f"barrier.cta.red.popc.aligned.u32 {register(chance, 'w')}, 0, {p};"
@@ -85,7 +85,7 @@ def _arrived(chance: Random) -> str:
 
 
 def _copied(chance: Random) -> str:
-    """`cp.async`, and the end of it waited for."""
+    """`cp.async`, and a wait for it."""
     size = chance.choice((4, 8, 16))
     given = f", {chance.randrange(size + 1)}" if chance.random() < 0.3 else ""
     kind = "cg" if size == 16 and chance.random() < 0.5 else "ca"
@@ -97,7 +97,7 @@ def _copied(chance: Random) -> str:
 
 
 def _bulk(chance: Random) -> str:
-    """A bulk copy by one thread, waited for by all."""
+    """A bulk copy by one thread, for which all wait."""
     size = 16 * chance.randrange(1, 64)
     place = f"[%o+{OBJECTS + 64}]"
     return (
@@ -131,11 +131,11 @@ _PRODUCTS: Final = (
     *((f"k32.s32.{a}.{b}", "w", None) for a in ("s8", "u8") for b in ("s8", "u8")),
 )
 _DESCRIPTOR: Final = 128 >> 4 << 16 | 256 >> 4 << 32
-"""Core matrices 128 bytes from each other in one direction and 256 in the other, none swizzled."""
+"""Core matrices 128 bytes from each other in one direction and 256 in the other, not swizzled."""
 
 
 def _product(chance: Random) -> str:
-    """`wgmma` of what the threads have put in shared memory."""
+    """`wgmma` of data that the threads stored in shared memory."""
     shape, letter, transposed = chance.choice(_PRODUCTS)
     registers = ", ".join(f"%{letter}{at}" for at in range(4))
     scales = ", 1, 1" if letter == "f" else ""
@@ -153,11 +153,11 @@ def _product(chance: Random) -> str:
 
 _CTA: Final = (_exchange, _vectors, _counted, _voted, _arrived, _copied)
 _ENGINES: Final = {"tensor": (_bulk, boxed), "mma_async": (_product,), "kind::f16": (tensor_product,)}
-"""Statements of the engines that a CTA asks, by a qualifier of their instructions."""
+"""Statements that use a CTA's engines, by a qualifier of their instructions."""
 
 
 def together(chance: Random, words: Vocabulary, *, clustered: bool) -> Step:
-    """Something that all threads of a CTA do; in a cluster, something of its two CTAs now and then."""
+    """A step of all threads of a CTA; in a cluster, sometimes one of its two CTAs."""
     kinds: list[Callable[[Random], str]] = [*_CTA, looked_up]
     kinds += [one for name, several in _ENGINES.items() if name in words.engines for one in several]
     if clustered:

@@ -1,8 +1,8 @@
-"""What programs are made of: every instruction that the ISA data has for a target, spelled with a program's registers.
+"""The vocabulary of programs: every instruction in the ISA data for a target, spelled with a program's registers.
 
 An instruction is a path of `ptxloom.conformance`: its operands are registers of a bank, constants, or the thread's own
-cell of memory. What compilers are known to get wrong, or may do as they like, are idioms, each with a name; a program
-has only those that are asked for.
+cell of memory. Code that compilers are known to get wrong, or may treat freely, is an idiom with a name; a program
+has only the requested ones.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Vocabulary:
     """The instructions that programs may have.
 
     Attributes:
-        opcodes: By how far a place reaches: opcodes, each as often as it comes among ten.
+        opcodes: By the reach of a place: opcodes, repeated by weight.
         paths: By opcode.
-        idioms: Those that are asked for.
-        engines: Which of `ENGINES` the target has.
+        idioms: The requested idioms.
+        engines: Those of `ENGINES` that the target has.
     """
 
     opcodes: Mapping[Reach, tuple[str, ...]]
@@ -53,10 +53,10 @@ class Vocabulary:
 def vocabulary(
     target: Target, version: PtxVersion, idioms: frozenset[str] = frozenset(), only: tuple[str, ...] = ()
 ) -> Vocabulary:
-    """The instructions of a target, those whose paths fit `only`.
+    """The instructions of a target, with paths that match `only`.
 
     Raises:
-        PtxloomError: None does.
+        PtxloomError: There is none.
     """
     found: dict[str, list[Path]] = {}
     for path in paths(target, version, only):
@@ -76,7 +76,7 @@ def vocabulary(
 
 @cache
 def engines(target: Target, version: PtxVersion) -> frozenset[str]:
-    """What of the engines that a CTA asks a target has."""
+    """The engines that a target has."""
     return frozenset(
         word
         for opcode in opcodes()
@@ -90,12 +90,12 @@ def engines(target: Target, version: PtxVersion) -> frozenset[str]:
 
 
 def guardable(path: Path, idioms: frozenset[str]) -> bool:
-    """Whether an instruction may stand under a predicate."""
+    """Whether an instruction may be guarded."""
     return path.form.opcode not in WHOLE_WARP and (not among(path.form.opcode, "unguarded") or "guarded" in idioms)
 
 
 def has_open_nan(path: Path) -> bool:
-    """Whether PTX leaves the bits of a NaN that it leaves open."""
+    """Whether PTX leaves the bits of a NaN result unspecified."""
     opcode = path.form.opcode
     signs = among(opcode, "open_nan") and any(_is_float(one.type) for one in path.operands)
     wide = not among(opcode, "moved") and any(one.type.name == "f64" and one.role == "kept" for one in path.operands)

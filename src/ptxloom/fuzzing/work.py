@@ -1,4 +1,4 @@
-"""A share of a campaign: the programs of one kernel, asked of all judges; a pure function of its number."""
+"""A share of a campaign: the programs of one kernel, run by all judges; a pure function of its number."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ptxloom.fuzzing.nodes import Program
 
 _MOST_SHRUNK: Final = 2
-"""Programs of one kernel that are shrunk; that others differ is counted."""
+"""The most programs of one kernel that are shrunk; other differing ones are only counted."""
 
 
 _FORM: Final = {
@@ -38,21 +38,21 @@ _FORM: Final = {
         }
     ],
 }  # fmt: skip
-"""Of `Result.record`."""
+"""The form of `Result.record`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a worker does.
+    """The work of a worker.
 
     Attributes:
-        seed: Of the campaign.
+        seed: The campaign's seed.
         cases: The numbers of the programs.
-        shape: What programs are like.
-        jury: Who is asked.
-        idioms: What programs may have that they have not by default.
-        only: Patterns of the paths that programs are made of; empty: all.
-        tries: How many programs are tried while one is shrunk.
+        shape: The shape of programs.
+        jury: The judges.
+        idioms: Idioms that programs may have beyond the default.
+        only: Patterns of the paths in the vocabulary; empty: all.
+        tries: The most programs to try while shrinking one.
     """
 
     seed: int
@@ -65,7 +65,7 @@ class Task:
 
     @property
     def id(self) -> str:
-        """What names it."""
+        """Its identifier."""
         return f"{self.cases.start}-{self.cases.stop}"
 
     def programs(self) -> list[Program]:
@@ -75,7 +75,7 @@ class Task:
         return [program(self.seed, case, words, self.shape) for case in self.cases]
 
     def given(self) -> Frames:
-        """What their threads begin with."""
+        """The initial frames of their threads."""
         return frames(self.seed, self.cases.start // A_KERNEL)
 
 
@@ -85,8 +85,8 @@ class Result:
 
     Attributes:
         programs: The number of programs that the machine ran.
-        steps: Their nodes.
-        words: Words of 32 bits that threads left and that were compared, each once a judge.
+        steps: The number of their nodes.
+        words: The number of 32-bit words compared, counted once per judge.
         comparisons: Programs times judges.
         differ: The number of programs that differ from some judge.
         unread: The number of programs that the interpreter cannot run.
@@ -122,7 +122,7 @@ def result_of(row: dict[str, Any]) -> Result:
 
 
 def done(task: Task) -> Result:
-    """Ask all judges of the programs of a kernel."""
+    """Run the programs of a kernel on all judges."""
     programs, given = task.programs(), task.given()
     steps = sum(one.steps for one in programs)
     ours = frames_of(MACHINE, task.jury, programs, given)
@@ -153,13 +153,13 @@ def done(task: Task) -> Result:
 
 
 def _parts(opinion: str, count: int) -> list[slice]:
-    """What is asked at once: an interpreter may read one program and not the next."""
+    """The programs to run at once: an interpreter may support one program and not the next."""
     step = 1 if opinion == "interpreter" else count
     return [slice(at, at + step) for at in range(0, count, step)]
 
 
 def _words(one: Program) -> int:
-    """Words that the threads of a program leave: of banks and cells that it names itself."""
+    """The number of words in the results of a program: banks and cells that it uses itself."""
     used = names_of(one)
     size = sum(bank.count * bank.frame_bits // 8 for bank in BANKS.values() if bank.letter in used)
     size += sum(CELL_BYTES for cell in CELLS if cell in used)

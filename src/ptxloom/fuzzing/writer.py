@@ -1,4 +1,4 @@
-"""Programs as PTX: one kernel of one or many, CTA by CTA; each leaves all that its registers and cells hold."""
+"""Writes programs as PTX: one kernel of one or many, CTA by CTA; each stores all its registers and cells."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ptxloom.isa.version import PtxVersion
 
 KERNEL: Final = "k"
-"""What the kernel is called."""
+"""The kernel's name."""
 _OPENING: Final = f"""\
 .reg .b64 %in, %out, %ag, %as, %al, %gg, %gs, %zw, %v; .reg .b32 %t, %c, %n;
 mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x;
@@ -42,9 +42,9 @@ def module_text(
 
     Args:
         programs: The programs.
-        target: What the module is compiled for.
-        version: Of PTX.
-        beside: Other programs: what these name is loaded and left as well.
+        target: The module's target.
+        version: The version of PTX.
+        beside: Other programs, whose banks and cells are loaded and stored as well.
     """
     writer = _Writer()
     kernel = writer.kernel(programs, {name for one in beside for name in names_of(one)})
@@ -56,7 +56,7 @@ def module_text(
 
 
 def names_of(program: Program) -> set[str]:
-    """The banks and cells that a program itself names."""
+    """The banks and cells that a program itself uses."""
     return named_in(_Writer().region(program.body))
 
 
@@ -153,7 +153,7 @@ class _Writer:
         return f"{{ {given}\n{put}\n{call}\n{got}\n}}\n"
 
     def _function(self, number: int, body: str) -> None:
-        """A function with banks of its own, which begin with its arguments."""
+        """A function with banks of its own, initialised from its arguments."""
         used = named_in(body) | {"w", "d", "f"}
         first = "".join(begun(BANKS[letter]) for letter in sorted(used))
         self.functions.append(
@@ -166,7 +166,7 @@ class _Writer:
 
 
 def begun(bank: Bank) -> str:
-    """What the registers of a function begin with: its arguments, changed a little from one to the next."""
+    """The initial registers of a function: its arguments, each changed a little from the previous one."""
     lines: list[str] = []
     for at, name in enumerate(bank):
         match bank.letter:
@@ -196,7 +196,7 @@ def _declared(used: Iterable[str]) -> str:
 
 
 def _cells(used: set[str]) -> str:
-    """The addresses of cells that are used, each with its input in it."""
+    """Set the addresses of used cells, and load their inputs."""
     lines: list[str] = []
     if "ag" in used:
         lines.append(f"add.u64 %ag, %out, {CELLS['ag']}; cvta.global.u64 %gg, %ag;\n")
@@ -237,7 +237,7 @@ def _fetched(used: set[str]) -> str:
 
 
 def _left(used: set[str]) -> str:
-    """All that the registers and cells hold, to the thread's frame in `out`."""
+    """Store all registers and cells to the thread's frame in `out`."""
     lines = ["bar.sync 0;\n"] if "as" in used else []
     for bank in _banks(used):
         if bank.bits == 1:

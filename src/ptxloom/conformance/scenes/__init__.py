@@ -1,7 +1,7 @@
-"""Scenes: kernels around instructions whose results do not depend only on their operands; a case is a CTA.
+"""Scenes: kernels for instructions whose results depend on more than their operands; a case is a CTA.
 
 A scene is enumerated from a form like a path of one instruction, and has the same kind of name; `@` and the setup
-follow: where a factor is, the type and layout of a tensor, how a texture is read.
+follow: the place of a factor, the type and layout of a tensor, the modes of a texture.
 """
 
 from ptxloom.conformance.scenes.every import scenes

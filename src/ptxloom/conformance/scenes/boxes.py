@@ -24,7 +24,7 @@ _ARCHITECTURE: Final = 90
 
 
 def fits(kind: str, layout: str, rank: int) -> bool:
-    """Whether there are such maps on sm_90: slices take a dimension of their own."""
+    """Whether such maps exist on sm_90: slices take a dimension of their own."""
     return not DATA_TYPES[kind].is_narrow and (rank > 2 or not layout.startswith("interleaved"))
 
 
@@ -92,7 +92,7 @@ def columns(chance: Random, kind: str, layout: str, rank: int, *, stores: bool) 
 
 
 def _form(chance: Random, kind: str, layout: str) -> dict[str, Any]:
-    """Modes of a layout, and how what is outside is filled."""
+    """The modes of a layout, and the fill of elements outside."""
     interleave = layout.removeprefix("interleaved") if layout.startswith("interleaved") else "none"
     swizzle = layout if interleave == "none" else "32B" if interleave == "32B" else chance.choice(("none", "32B"))
     fill = chance.choice(("none", "nan")) if DATA_TYPES[kind].is_float else "none"
@@ -100,7 +100,7 @@ def _form(chance: Random, kind: str, layout: str) -> dict[str, Any]:
 
 
 def _inner(chance: Random, kind: str, form: dict[str, Any]) -> tuple[int, int]:
-    """The bytes of an element of dimension 0, and how many elements a row of the box has."""
+    """The bytes of an element of dimension 0, and the number of elements in a row of the box."""
     slice_bytes = INTERLEAVES[form["interleave"]]
     if slice_bytes:
         return slice_bytes, chance.choice((16, 32))
@@ -114,7 +114,7 @@ def _unit(form: dict[str, Any]) -> int:
 
 
 def _strides(chance: Random, dims: Sequence[int], size: int, unit: int) -> tuple[int, ...]:
-    """Strides of rows that do not overlap, with room between them now and then."""
+    """Strides of rows that do not overlap, sometimes with gaps."""
     strides: list[int] = []
     below = size * dims[0]
     for extent in dims[1:]:
@@ -124,7 +124,7 @@ def _strides(chance: Random, dims: Sequence[int], size: int, unit: int) -> tuple
 
 
 def _tiled(kind: str, start: int, sizes: tuple[Any, ...], form: dict[str, Any]) -> TensorMap | None:
-    """A map that the driver takes, of a tensor that has room; None otherwise."""
+    """A map that the driver accepts, of a tensor that fits in memory; None otherwise."""
     dims, strides, box, steps = sizes
     try:
         made = encode_tiled(kind, start, dims, strides, box, steps, **form)

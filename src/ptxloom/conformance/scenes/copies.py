@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ptxloom.isa.notation import OperandSlot
 
 _HEAD: Final = 64
-"""Bytes of a CTA's `in` before memory begins: where the box lies, coordinates, offsets, how many bytes move."""
+"""Bytes of a CTA's `in` before its memory: the place of the box, coordinates, offsets, the number of moved bytes."""
 _ROWS: Final = 4096
-"""Bytes of a row that a copy without a map may move."""
+"""The most bytes of a row that a copy without a map moves."""
 _MAPPED: Final = {
     "f32": ("FLOAT32", "FLOAT32_FTZ", "TFLOAT32", "TFLOAT32_FTZ"),
     "u32": ("UINT32",),
@@ -43,7 +43,7 @@ _MAPPED: Final = {
     "bf16": ("BFLOAT16",),
     "f64": ("FLOAT64",),
 }
-"""The types of a map's elements that a reduction without one has, by PTX's name."""
+"""The types of a map's elements for a reduction without a map, by PTX's name."""
 _ELEMENTS: Final = {
     kind: name for name, kinds in _MAPPED.items() if name[0] != "b" or name == "bf16" for kind in kinds
 } | {"UINT8": "u8", "UINT16": "u16"}
@@ -62,7 +62,7 @@ _GONE: Final = "@first cp.async.bulk.commit_group; @first cp.async.bulk.wait_gro
 
 @dataclass(frozen=True)
 class Copy(Scene):
-    """What copies of both kinds have."""
+    """The common part of both kinds of copies."""
 
     @property
     def loads(self) -> bool:
@@ -71,21 +71,21 @@ class Copy(Scene):
 
     @property
     def size(self) -> int:
-        """Bytes of global memory beside shared memory's."""
+        """Bytes of global memory, not counting shared memory's image."""
         return TENSOR
 
     @property
     def in_bytes(self) -> int:
-        """Where the copy goes, global memory that is read, shared memory: 256 bytes at least between them."""
+        """The places of the copy, source memory, shared memory: at least 256 bytes between them."""
         return 256 + self.size + ROOM
 
     @property
     def out_bytes(self) -> int:
-        """What is written."""
+        """The size of the written memory."""
         return ROOM if self.loads else self.size
 
     def body(self) -> str:
-        """Shared memory, the copy, and what it has written."""
+        """Fill shared memory, copy, and store the written memory."""
         room = f"add.u64 thing_in, in, {256 + self.size};\n"
         operands = ", ".join(map(self.spelled, self.form.operands(self.count)))
         copy = f"@first {self.form.spelling} {operands};\n"
@@ -98,7 +98,7 @@ class Copy(Scene):
         )
 
     def prepared(self) -> str:
-        """What else stands before the copy."""
+        """Further code before the copy."""
         return ""
 
     @abstractmethod
@@ -110,20 +110,20 @@ class Copy(Scene):
         return self.elements(case, 0, self.size, "u8")
 
     def before(self, case: int) -> Bytes:
-        """Shared memory is written over; global memory holds what is copied over, or reduced to."""
+        """The initial results: shared memory will be overwritten; global memory is the destination."""
         return np.zeros(ROOM, np.uint8) if self.loads else self.memory(case)
 
     @abstractmethod
     def head(self, case: int) -> Bytes:
-        """Where the copy goes."""
+        """The places of the copy."""
 
     def given(self, case: int) -> Bytes:
-        """What a CTA is given."""
+        """The input of a CTA."""
         parts = (joined((self.head(case),), 256), self.memory(case), self.room(case))
         return joined(parts, self.in_bytes)
 
     def room(self, case: int) -> Bytes:
-        """What shared memory holds."""
+        """The contents of shared memory."""
         return self.elements(case, 1, ROOM, "u8")
 
 
@@ -141,7 +141,7 @@ class TensorCopy(Copy):
 
     @property
     def rank(self) -> int:
-        """How many dimensions."""
+        """The number of dimensions."""
         return int(self.form.filling["dim"][0])
 
     def box(self, case: int) -> Box:
@@ -150,7 +150,7 @@ class TensorCopy(Copy):
         return drawn(self.chance(case), self.kind, self.layout, self.rank, stores=not self.loads)
 
     def spelled(self, slot: OperandSlot) -> str:
-        """An operand; of the map it is the CTA's own."""
+        """An operand; the map is the CTA's own."""
         point = ", ".join(f"x{at}" for at in range(self.rank))
         shifts = ", ".join(f"o{at}" for at in range(self.rank - 2))
         return {
@@ -162,7 +162,7 @@ class TensorCopy(Copy):
         }[slot.name]
 
     def prepared(self) -> str:
-        """The CTA's map, and its own CTA as the mask's only bit."""
+        """The CTA's map, and a mask with only its own bit."""
         fence = "@first fence.proxy.tensormap::generic.acquire.gpu [thing], 128;"
         return f"mad.wide.u32 thing, c, 128, thing; mov.b16 o3, 1; {fence}\n"
 
@@ -180,7 +180,7 @@ class TensorCopy(Copy):
         return self.elements(case, 0, self.size // DATA_TYPES[self.kind].element_bytes, element)
 
     def room(self, case: int) -> Bytes:
-        """Elements of the tensor's type, too: reductions take them."""
+        """Elements of the tensor's type, which reductions need."""
         element = _ELEMENTS[self.kind]
         return self.elements(case, 1, ROOM // DATA_TYPES[self.kind].element_bytes, element)
 
@@ -206,11 +206,11 @@ class RowCopy(Copy):
 
     @property
     def directives(self) -> str:
-        """What goes from shared memory to shared memory goes through a cluster, of one CTA here."""
+        """Copies between shared memories need a cluster, here of one CTA."""
         return ".reqnctapercluster 1 " if self.form.filling.get("from") else ""
 
     def spelled(self, slot: OperandSlot) -> str:
-        """An operand; in shared memory the row is read from the second half where it is written in the first."""
+        """An operand; in shared memory the row is read from the second half if it is written to the first."""
         there = "[from]"
         return {
             "dstMem": "[near]" if self.loads else there,
@@ -223,7 +223,7 @@ class RowCopy(Copy):
         }[slot.name]
 
     def prepared(self) -> str:
-        """Where in global memory, or in the other half of shared memory."""
+        """The place in global memory, or in the other half of shared memory."""
         base = "add.u64 from, in, 256;" if self.loads else "mov.b64 from, out;"
         there = "cvt.u64.u32 at, x0; add.u64 from, from, at;"
         return f"{base} {there} add.u32 to, i, x0; add.u32 to, to, {ROOM // 2}; mov.b16 o3, 1;\n"
@@ -275,7 +275,7 @@ def copies(forms: Iterable[Form]) -> Iterator[Copy]:
 
 
 def _reductions(forms: Iterable[Form]) -> dict[str, set[str]]:
-    """By operation, the types of maps: those that reductions of rows in global memory have."""
+    """By operation, the types of maps: those of row reductions in global memory."""
     found: dict[str, set[str]] = {}
     for form in forms:
         kind = form.filling.get("type", "")

@@ -1,4 +1,4 @@
-"""A scene on this machine: what its kernel leaves."""
+"""The results of a scene on this machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run_scene(scene: Scene, target: Target, version: PtxVersion, cases: int) -> 
     """The results of the CTAs of a number of cases.
 
     Raises:
-        PtxloomError: The machine does not run it.
+        PtxloomError: The machine cannot run it.
     """
     out, given = arrays(scene, cases)
     module = parse(module_text(version, target, [scene.text("k")]))
@@ -34,7 +34,7 @@ def run_scene(scene: Scene, target: Target, version: PtxVersion, cases: int) -> 
 
 
 def arrays(scene: Scene, cases: int) -> tuple[Bytes, Bytes]:
-    """What the kernel of a scene takes as `out` and as `in`."""
+    """The arrays `out` and `in` of a scene's kernel."""
     out, given = (_aligned(cases * size) for size in (scene.out_bytes, scene.in_bytes))
     for case in range(cases):
         out[case * scene.out_bytes :][: scene.out_bytes] = scene.before(case)

@@ -1,6 +1,6 @@
 """Textures and surfaces: look-ups of every geometry, type and mode; loads, stores and reductions of surfaces.
 
-A texture and its sampler are drawn for each path. A thread stores at a place of its own in a surface, and reads it
+A texture and its sampler are drawn for each path. A thread stores at its own place in a surface, and reads it
 back.
 """
 
@@ -44,7 +44,7 @@ _FORMATS: Final = {
     "u32": ("u1", "u2", "u4"),
     "s32": ("i1", "i2", "i4"),
 }
-"""Elements of textures that read as a type."""
+"""Texture elements that are read as a type."""
 _BORDER: Final = (0.25, 1.5, -2.0, 3.0)
 _MIPMAPPED: Final = frozenset({"1d", "2d", "a2d"})
 _LEVELS: Final = 4
@@ -52,7 +52,7 @@ _SPECIAL: Final = (
     *(0x00000000, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7149F2CA, 0xF149F2CA, 0x4B800000, 0xCB800000),
     *(0x000116C2, 0x3F000000, 0x3F800000, 0xBF800000, 0x40000000),
 )
-"""Floats that places have now and then: zeros, infinities, NaN, large and small ones, halves and ones."""
+"""Floats that occur as coordinates now and then: zeros, infinities, NaN, large and small ones, halves and ones."""
 _OPERANDS: Final = ".reg .b32 p<4>, e<4>, r<4>; .reg .b16 h<4>; .reg .b64 w<2>;\n"
 _GIVEN: Final = (
     "mul.wide.u32 at, t, 32; add.u64 at, in, at; ld.global.v4.b32 {p0, p1, p2, p3}, [at];\n"
@@ -63,7 +63,7 @@ _LEFT: Final = "mad.wide.u32 at, t, 16, out; st.global.v4.b32 [at], {r0, r1, r2,
 
 @dataclass(frozen=True)
 class Image(Scene):
-    """What look-ups and accesses have: 32 bytes of operands a thread, 16 of results."""
+    """The common part of look-ups and accesses: per thread 32 bytes of operands, 16 of results."""
 
     @property
     def in_bytes(self) -> int:
@@ -77,12 +77,12 @@ class Image(Scene):
 
     @property
     def geometry(self) -> str:
-        """Of the object."""
+        """The geometry of the object."""
         return self.form.filling.get("geom") or "2d"
 
     @property
     def choice(self) -> int:
-        """What decides about the object."""
+        """The seed of the object."""
         return crc32(self.name.encode())
 
     def body(self) -> str:
@@ -95,7 +95,7 @@ class Image(Scene):
 
     @property
     def place(self) -> str:
-        """The place, filled up."""
+        """The coordinates, padded."""
         return "{" + ", ".join(f"p{at}" for at in range(coordinates(self.geometry))) + "}"
 
     def drawn(self, case: int) -> NDArray[np.uint64]:
@@ -113,7 +113,7 @@ class Image(Scene):
 
 
 def _finite(made: Bytes, element: str) -> Bytes:
-    """Floats that are numbers of a moderate size: filters of others are not the question here."""
+    """Finite floats of moderate size: filtering of others is not tested here."""
     whole = made.view("<u2" if element == "f2" else "<u4")
     top, bits = (0x3C00, 0x83FF) if element == "f2" else (0x3F800000, 0x807FFFFF)
     return np.ascontiguousarray((whole & whole.dtype.type(bits)) | whole.dtype.type(top)).view(np.uint8)
@@ -124,7 +124,7 @@ class LookUp(Image):
     """A look-up of a texture.
 
     Attributes:
-        mode: How places outside are read.
+        mode: The address mode for places outside.
         linear: Whether it is filtered.
     """
 
@@ -139,7 +139,7 @@ class LookUp(Image):
 
     @property
     def normalized(self) -> bool:
-        """Whether places go from 0 to 1: those in mipmaps do, integers too."""
+        """Whether coordinates are normalised: those of mipmaps are, even integers."""
         if self._levelled and self.geometry in _MIPMAPPED:
             return True
         if self.form.filling.get("ctype") == "s32":
@@ -148,7 +148,7 @@ class LookUp(Image):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the texture."""
+        """The texture's shape."""
         return _SHAPES[self.geometry]
 
     def instruction(self) -> str:
@@ -245,7 +245,7 @@ class Access(Image):
 
     @property
     def size(self) -> int:
-        """Bytes that are moved."""
+        """The number of moved bytes."""
         return self._bits // 8 * (vector_length(self.form, self._operand) or 1)
 
     @property
@@ -254,7 +254,7 @@ class Access(Image):
 
     @property
     def loads(self) -> bool:
-        """Whether the surface is read alone."""
+        """Whether the surface is only read."""
         return _object(self.form, "surface") == "reads"
 
     @property
@@ -262,7 +262,7 @@ class Access(Image):
         return int((self.form.filling.get("dtype") or self.form.filling["ctype"])[1:])
 
     def instruction(self) -> str:
-        """The access; what was written is read back by the same thread."""
+        """The access; written elements are read back by the same thread."""
         names, before, after = _registers(self._bits, self.size * 8 // self._bits, loads=self.loads)
         if self.loads:
             return f"{self.form.spelling} {names}, [thing, {self.place}]; {after}\n"
@@ -273,7 +273,7 @@ class Access(Image):
         return f"{before} {self.form.spelling} [thing, {self.place}], {names};\n{back}"
 
     def given(self, case: int) -> Bytes:
-        """Places in the surface and around it; of what is written one a thread, inside or far outside."""
+        """Places in and around the surface; for writes one per thread, inside or far outside."""
         drawn = self.drawn(case)
         made = np.zeros((BLOCK, 8), np.uint32)
         made[:, 4:] = drawn[:, 4:].astype(np.uint32)
@@ -302,7 +302,7 @@ class Access(Image):
         return made.view(np.uint8).reshape(-1)
 
     def shape(self, cases: int) -> tuple[int, ...]:
-        """Of the surface, in elements of 32 bits."""
+        """The surface's shape, in 32-bit elements."""
         if self.loads:
             return (*_SHAPES[self.geometry][:-1], 36)
         wide = max(self.size, 4) // 4
@@ -318,7 +318,7 @@ class Access(Image):
 
 
 def _registers(bits: int, count: int, *, loads: bool) -> tuple[str, str, str]:
-    """The registers of an access, what fills them from `e`, and what takes them to `r`."""
+    """The registers of an access, and the code that fills them from `e` and copies them to `r`."""
     letter = {8: "h", 16: "h", 32: "r" if loads else "e", 64: "w"}[bits]
     names = ", ".join(f"{letter}{at}" for at in range(count))
     before = after = ""
@@ -348,19 +348,19 @@ def images(forms: Iterable[Form]) -> Iterator[Image]:
 
 
 _UNREAD: Final = frozenset({"depth", "dPdx", "dPdy"})
-"""Operands of look-ups that the machine refuses."""
+"""Operands of look-ups that the machine does not support."""
 
 
 def _object(form: Form, kind: str) -> str:
-    """What a form does with an object of a kind; empty if it has none."""
+    """The effect of a form on an object of a kind; empty if it has none."""
     rules = (form.spec.operands[slot.name] for slot in form.line.operands)
     return next((rule.done(form.filling) for rule in rules if (rule.kind, rule.type) == ("symbol", kind)), "")
 
 
 def _reads(form: Form) -> bool:
-    """Whether the machine looks up such a texture.
+    """Whether the machine supports look-ups of such a texture.
 
-    Not those with several samples; cubes have no gather, and linear memory, which is read by integers, has no levels.
+    Not multisampled ones; cubes have no gather, and linear memory, read with integer coordinates, has no levels.
     """
     geometry, integers = form.filling["geom"], form.filling.get("ctype") == "s32"
     gathered = bool(form.filling.get("comp")) and "cube" in geometry

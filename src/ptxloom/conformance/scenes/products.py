@@ -1,6 +1,6 @@
 """Products of four warps: `wgmma.mma_async` of every type, number of columns and place of its left factor.
 
-Shared memory is full of elements wherever a descriptor may point, so that every wrong address shows; descriptors have
+Shared memory has elements wherever a descriptor may point, so that every wrong address shows; descriptors have
 every swizzle, offsets of their own and, now and then, a base offset.
 """
 
@@ -33,7 +33,7 @@ _HALF: Final = _IMAGE // 2
 _FACTOR: Final = 4
 """Registers that hold a thread's part of the left factor."""
 _SWIZZLES: Final = {code: swizzle_mode(name) for name, code in GENERATIONS["wgmma"].codes.items()}
-"""By the number that a descriptor has for it."""
+"""Swizzles by their number in descriptors."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Product(Scene):
 
     @property
     def results(self) -> int:
-        """How many registers of a thread D takes."""
+        """The number of registers of D in a thread."""
         return vector_length(self.form, "d")
 
     @property
@@ -63,7 +63,7 @@ class Product(Scene):
 
     @property
     def _across(self) -> tuple[int, int]:
-        """Whether each factor is transposed: a choice of the path's."""
+        """Whether each factor is transposed, chosen per path."""
         names = [slot.name for slot in self.form.operands(self.count)]
         choice = crc32(self.name.encode())
         return choice >> 2 & 1 if "transa" in names else 0, choice >> 3 & 1 if "transb" in names else 0
@@ -106,11 +106,11 @@ class Product(Scene):
 
     @property
     def _selector(self) -> int:
-        """Which lanes' metadata count: of elements of a byte, all."""
+        """The lanes whose metadata count: for one-byte elements, all."""
         return crc32(self.name.encode()) >> 4 & 1 if element_type(self.form.filling["atype"]).bits > 8 else 0
 
     def given(self, case: int) -> Bytes:
-        """What a CTA is given."""
+        """The input of a CTA."""
         kinds, chance = self.form.filling, self.chance(case)
         sides = [self._side(case, part, kinds[name]) for part, name in enumerate(("atype", "btype"))]
         registers = [self._registers(case, 2, kinds["dtype"], self.results)]
@@ -133,7 +133,7 @@ class Product(Scene):
         return self.elements(case, part, 32 * BLOCK * count // element_type(kind).packed_bits, kind)
 
     def _metadata(self, chance: Random) -> Bytes:
-        """Two of four, of `.tf32` one of two."""
+        """Two of four, or for `.tf32` one of two."""
         choices = kept_pairs(self.form.filling["atype"])
         drawn = [sum(chance.choice(choices) << 4 * at for at in range(8)) for _ in range(BLOCK)]
         return np.array(drawn, np.uint32).view(np.uint8)
@@ -166,7 +166,7 @@ def _descriptor(chance: Random, across: int, size: tuple[int, int], start: int) 
 
 
 def _reach(swizzle: int, leading: int, stride: int, across: int, size: tuple[int, int]) -> int:
-    """The bytes from a matrix's start to its end, and those that the swizzle may add."""
+    """The bytes from a matrix's start to its end, including those that the swizzle may add."""
     pitch = _SWIZZLES[swizzle].span_bytes
     beside, along = size[::-1] if across else size
     if across and not swizzle:

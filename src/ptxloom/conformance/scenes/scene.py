@@ -1,7 +1,7 @@
-"""A scene: one instruction with all that it needs around it, for a CTA of 128 threads a case.
+"""A scene: one instruction with everything that it needs, for a CTA of 128 threads per case.
 
-Its kernel has three parameters: `out`, `in`, and what the host makes (tensor maps, a texture, a surface), or nothing.
-CTA `c` reads `in_bytes` at `in + c in_bytes`, and leaves `out_bytes` at `out + c out_bytes`.
+Its kernel has three parameters: `out`, `in`, and an object of the host (tensor maps, a texture, a surface), or nothing.
+CTA `c` reads `in_bytes` at `in + c in_bytes`, and stores `out_bytes` at `out + c out_bytes`.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Scene(ABC):
     """A scene.
 
     Attributes:
-        name: What it is called.
-        form: The instruction that it is about.
-        count: How many operands it is written with.
+        name: Its name.
+        form: The form that it tests.
+        count: The number of its operands.
     """
 
     name: str
@@ -55,26 +55,26 @@ class Scene(ABC):
 
     @property
     def lanes(self) -> int:
-        """How many threads a case takes."""
+        """The number of threads of a case."""
         return BLOCK
 
     @property
     @abstractmethod
     def in_bytes(self) -> int:
-        """What a CTA is given: a multiple of 16."""
+        """The size of a CTA's input: a multiple of 16."""
 
     @property
     @abstractmethod
     def out_bytes(self) -> int:
-        """What a CTA leaves: a multiple of 1024, thread by thread."""
+        """The size of a CTA's results: a multiple of 1024, thread by thread."""
 
     @abstractmethod
     def body(self) -> str:
-        """The kernel between the places of `in` and `out` and its end."""
+        """The kernel's code after the addresses of `in` and `out`."""
 
     @abstractmethod
     def given(self, case: int) -> Bytes:
-        """What the CTA of a case is given."""
+        """The input of a case's CTA."""
 
     def before(self, case: int) -> Bytes:
         """The initial contents of the results of a case's CTA."""
@@ -88,7 +88,7 @@ class Scene(ABC):
 
     @property
     def directives(self) -> str:
-        """What stands between the kernel's parameters and its body."""
+        """Directives between the kernel's parameters and its body."""
         return ""
 
     def text(self, kernel: str) -> str:
@@ -100,13 +100,13 @@ class Scene(ABC):
         return f".visible .entry {kernel}({parameters}) {self.directives}{{\n{_OPENING}{places}ret;\n}}\n"
 
     def chance(self, case: int) -> Random:
-        """What decides about a case, the same on every machine."""
+        """The random numbers of a case, the same on every machine."""
         return Random(f"{self.name} {case}")
 
     def elements(self, case: int, part: int, count: int, kind: str) -> Bytes:
         """`count` elements of a type, packed as in memory: part number `part` of a case.
 
-        All have one style (`ptxloom.conformance.inputs`), as operands of one instruction do.
+        All have one style (`ptxloom.conformance.inputs`), like the operands of one instruction.
         """
         type_ = element_type(kind)
         bits = max(type_.packed_bits, 1)
@@ -130,7 +130,7 @@ def packed(values: Words, bits: int) -> Bytes:
 
 
 def joined(parts: Iterable[Bytes], size: int) -> Bytes:
-    """Parts one behind the other, filled up with zeros."""
+    """Concatenated parts, padded with zeros."""
     made = np.zeros(size, np.uint8)
     at = 0
     for part in parts:
@@ -140,7 +140,7 @@ def joined(parts: Iterable[Bytes], size: int) -> Bytes:
 
 
 def kept_pairs(kind: str) -> tuple[int, ...]:
-    """Metadata for four elements of a sparse row: the two that are kept; for `.tf32` one of two."""
+    """Metadata for four elements of a sparse row, of which two are kept; for `.tf32` one of two."""
     return (0b0100, 0b1110) if kind == "tf32" else (0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110)
 
 

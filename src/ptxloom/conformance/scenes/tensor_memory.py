@@ -1,7 +1,7 @@
 """Tensor memory: `tcgen05.mma` of every kind and type, `cp`, `shift`, and `ld` and `st` of every shape.
 
-Tensor memory is filled first, and all of it is read in the end, so that whatever is written beside the result shows.
-One CTA runs each: pairs of CTAs (`.cta_group::2`) take no part.
+Tensor memory is filled first, and all of it is read at the end, so that any stray write shows.
+Each runs on one CTA: pairs of CTAs (`.cta_group::2`) are not covered.
 """
 
 from __future__ import annotations
@@ -73,16 +73,16 @@ _CLOSED: Final = (
 
 @dataclass(frozen=True)
 class InTensorMemory(Scene):
-    """What instructions of tensor memory have: columns of it, and where they are given."""
+    """The common part of instructions of tensor memory: its columns, and their initial contents."""
 
     @property
     def columns(self) -> int:
-        """How many columns of tensor memory."""
+        """The number of columns of tensor memory."""
         return 128
 
     @property
     def image_bytes(self) -> int:
-        """Of shared memory."""
+        """The bytes of shared memory."""
         return _IMAGE
 
     @property
@@ -96,7 +96,7 @@ class InTensorMemory(Scene):
         return self.columns * _COLUMN
 
     def body(self) -> str:
-        """Tensor memory, the instruction, tensor memory."""
+        """Fill tensor memory, run the instruction, read tensor memory."""
         image = "add.u64 from, in, 64; mov.b64 image_in, from;\n"
         shared = f".shared .align 1024 .b8 image[{_IMAGE}]; .reg .b64 image_in;\n{image}"
         shared = f"{shared}{filled('image', _IMAGE, 'image_in')}" if self.image_bytes else ""
@@ -105,10 +105,10 @@ class InTensorMemory(Scene):
 
     @abstractmethod
     def instruction(self) -> str:
-        """The instruction, and what it leaves."""
+        """The instruction, and the code that stores its results."""
 
     def read(self) -> str:
-        """All of tensor memory to `out`."""
+        """Copy all of tensor memory to `out`."""
         return _READ.format(columns=self.columns)
 
 
@@ -117,9 +117,9 @@ class TensorProductScene(InTensorMemory):
     """A `tcgen05.mma`.
 
     Attributes:
-        types: Of A, B and D.
-        saturate: Whether integers stop at the ends.
-        scale_type: Of scales; empty without.
+        types: The types of A, B and D.
+        saturate: Whether integers saturate.
+        scale_type: The type of scales; empty without.
     """
 
     types: tuple[str, str, str]
@@ -128,7 +128,7 @@ class TensorProductScene(InTensorMemory):
 
     @property
     def product(self) -> TensorProduct:
-        """The meaning of the qualifiers."""
+        """The product that the qualifiers describe."""
         return product_of(self.form.words)
 
     def instruction(self) -> str:
@@ -163,7 +163,7 @@ class TensorProductScene(InTensorMemory):
         }[slot.name]
 
     def given(self, case: int) -> Bytes:
-        """Descriptors, shared memory, what tensor memory holds."""
+        """Descriptors, shared memory, tensor memory."""
         chance = self.chance(case)
         told = self.descriptor(chance)
         steps = 2 + 2 * self.product.sparse
@@ -198,7 +198,7 @@ class TensorProductScene(InTensorMemory):
         )
 
     def _filled(self, case: int, part: int, kind: str, size: int) -> Bytes:
-        """Memory of elements: each in a container as wide as a whole number of bytes has."""
+        """Memory of elements: each in a container of whole bytes."""
         kind = {"tf32": "f32"}.get(kind, kind)
         bits = element_type(kind).packed_bits
         made = self.elements(case, part, 8 * size // bits, kind)
@@ -221,7 +221,7 @@ def _matrix(chance: Random, groups: int, steps: int, start: int) -> int:
 
 
 def _scales(chance: Random, kind: str, size: int) -> Bytes:
-    """Bytes of scales: near one, now and then any; also where a product has none, and nothing reads them."""
+    """Bytes of scales: mostly near one, sometimes any; also for products without scales, which do not read them."""
     one = FLOAT_FORMATS[kind or "ue8m0"].one
     drawn = [one + chance.randint(-6, 6) if chance.random() < 0.97 else chance.getrandbits(8) for _ in range(size)]
     made = np.array(drawn, np.uint8)
@@ -229,7 +229,7 @@ def _scales(chance: Random, kind: str, size: int) -> Bytes:
 
 
 def _metadata(chance: Random, kind: str, size: int) -> Bytes:
-    """Which elements of sparse rows are kept: two of four, of `.tf32` one of two, of four-bit pairs two of four."""
+    """The kept elements of sparse rows: two of four; `.tf32`: one of two; 4-bit types: two of four pairs."""
     choices = kept_pairs(kind)
     return np.array([chance.choice(choices) | chance.choice(choices) << 4 for _ in range(size)], np.uint8)
 
@@ -276,7 +276,7 @@ class TensorMemoryMove(InTensorMemory):
 
     @property
     def registers(self) -> int:
-        """Of a thread."""
+        """The number of registers of a thread."""
         return vector_length(self.form, "r" if self.loads else "s")
 
     @property
@@ -343,7 +343,7 @@ def _products(name: str, form: Form, count: int) -> Iterator[TensorProductScene]
 
 
 def _types(found: TensorProduct) -> Iterator[tuple[tuple[str, str, str], bool, str]]:
-    """What A, B and D of a kind may be, whether integers saturate, and what scales are."""
+    """The legal types of A, B and D of a kind, whether integers saturate, and the type of scales."""
     kinds, results = TYPES[found.kind], RESULTS.get(found.kind, {"f32": 1})
     for a, b, d in product(kinds, kinds, results):
         if found.kind == "f16" and (a != b or (d, a) == ("f16", "bf16")):

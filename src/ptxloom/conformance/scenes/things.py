@@ -1,4 +1,4 @@
-"""What the host makes for a scene's kernel: maps of tensors, a texture, a surface; each judge makes its own."""
+"""Objects of the host for a scene's kernel: tensor maps, a texture, a surface; each judge makes its own."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Maps:
-    """Maps of tensors, one a CTA, in global memory; the kernel gets the address of the first.
+    """Tensor maps, one per CTA, in global memory; the kernel gets the address of the first.
 
     Attributes:
-        maps: Their addresses count from where `array` begins.
+        maps: The maps, with addresses relative to the start of the array.
         written: Whether the tensors are in `out`; otherwise in `in`.
     """
 
@@ -31,9 +31,9 @@ class TextureObject:
     """A texture.
 
     Attributes:
-        geometry: As `ptxloom.texture` names it.
+        geometry: The geometry, as in `ptxloom.texture`.
         levels: Its arrays.
-        sampling: What else `ptxloom.texture` takes.
+        sampling: The other arguments of `ptxloom.texture`.
     """
 
     geometry: str
@@ -43,7 +43,7 @@ class TextureObject:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurfaceObject:
-    """A surface, as `ptxloom.surface` takes it; what the kernel leaves there is not read."""
+    """The arguments of `ptxloom.surface`; the surface's final contents are not read."""
 
     geometry: str
     array: NDArray[Any]

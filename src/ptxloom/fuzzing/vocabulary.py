@@ -56,7 +56,7 @@ def vocabulary(
     """The instructions of a target, with paths that match `only`.
 
     Raises:
-        PtxloomError: There is none.
+        PtxloomError: No instruction does.
     """
     found: dict[str, list[Path]] = {}
     for path in paths(target, version, only):

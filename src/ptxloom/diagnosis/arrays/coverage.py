@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ptxloom.diagnosis.arrays.readings import Reading
     from ptxloom.diagnosis.origins.evidence import SiteEvidence
-    from ptxloom.diagnosis.origins.tiles import Integers, Tile
+    from ptxloom.diagnosis.origins.tiles import Integers, Tile, Truth
 
 
 def tiles_of(evidence: SiteEvidence, reading: Reading) -> dict[str, Tile]:
@@ -47,6 +47,7 @@ class Coverage:
         numbers = np.concatenate([site.numbers for site in sites])
         tiles = [tiles_of(site, reading) for site in sites]
         chains = np.concatenate([site.chain for site in sites])
+        within = _within(chains, np.concatenate([_is_stored(site) for site in sites]))
         self.chains = len(np.unique(chains))
         for role, plane in reading.planes.items():
             for axis in (0, 1):
@@ -54,7 +55,7 @@ class Coverage:
                 lines = np.concatenate([common(one[role]) for one in tiles])
                 extent = plane.extents[axis]
                 if (role, axis) in {("a", 1), ("b", 0)}:
-                    self._by_chain(role, axis, chains, lines, extent)
+                    self._by_chain(role, axis, chains[within], lines[within], extent)
                     self.turned[role] = _turns_back(numbers, chains, lines[:, 0])
                 else:
                     self.strays[role] = self.strays.get(role, False) or (role != "d" and _strays(chains, lines[:, 0]))
@@ -87,6 +88,22 @@ class Coverage:
         whose = inside // (extent + 1)
         broken_off = (np.diff(inside) > 1) & (np.diff(whose) == 0)
         self.in_one_piece = self.in_one_piece and not broken_off.any()
+
+
+def _is_stored(site: SiteEvidence) -> Truth:
+    """(events,) whether some of the result of each product is stored in an array."""
+    count = len(site.numbers)
+    known = np.zeros((count, 1), np.bool_) if site.d is None else site.d.known.reshape(count, -1)
+    found: Truth = np.any(known, axis=1)
+    return found
+
+
+def _within(chains: Integers, stored: Truth) -> Truth:
+    """(events,) which are of a chain that ends in an array: others, if there are such, are of tiles beyond the edge."""
+    found: Truth = np.ones(len(chains), np.bool_)
+    if stored.any():
+        found = np.isin(chains, chains[stored])
+    return found
 
 
 def _strays(chains: Integers, first: Integers) -> bool:

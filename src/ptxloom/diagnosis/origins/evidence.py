@@ -158,9 +158,12 @@ def unfollowed(form: MatrixForm) -> str:
 def _stack(
     record: ProvenanceRecord, role: str, form: MatrixForm, origins: NDArray[Any], finest: Mapping[int, int]
 ) -> Stack | None:
-    """An operand as offsets into the array that most of it comes from; None if it comes from no array."""
+    """An operand as offsets into the array that most of it comes from; None if it comes from no array.
+
+    Elements that are filled, as beyond the edge of a matrix, do not count.
+    """
     from_array = np.isin(origins["kind"], _FROM_ARRAYS)
-    if 2 * np.count_nonzero(from_array) < from_array.size or not from_array.any():
+    if 2 * np.count_nonzero(from_array) < np.count_nonzero(origins["kind"] != Kind.NONE) or not from_array.any():
         return None
     numbers, counts = np.unique(origins["array"][from_array], return_counts=True)
     array = record.arrays[int(numbers[np.argmax(counts)])]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 import ptxloom as pl
 from ptxloom.diagnosis import examine
@@ -19,9 +20,9 @@ SOURCE = (FOLDER / "src" / "sums.cu").read_text().splitlines()
 RNG = np.random.default_rng(1)
 
 
-def _examined(kernel: str, names: str, block: tuple[int, ...], args: list[Any]) -> Examination:
+def _examined(kernel: str, names: str, block: tuple[int, ...], args: list[Any], grid: int = 1) -> Examination:
     made = pl.kernel(pl.parse(PTX), kernel, target="sm_90a")
-    record = made.launch(1, block, args, provenance=True, threads=1).provenance
+    record = made.launch(grid, block, args, provenance=True, threads=1).provenance
     assert record is not None
     return examine(record, names=dict(enumerate(names)))
 
@@ -67,3 +68,41 @@ def test_zero_points_that_go_by_the_rest_of_k_are_of_other_blocks() -> None:
     assert (one.array, one.cause, one.certain) == ("Z", "block-mismatch", False)
     assert one.detail == "blocks are taken to have 1 k (blocks of 8 k)"
     assert "k % (K / G)" in _line(one)
+
+
+def _slid(kernel: str, pixels: int) -> Examination:
+    x, f, y = _floats(2, 4, 32), _floats(6, 4, 3), np.zeros((2, 6, pixels), np.float32)
+    return _examined(kernel, "XFY", (pixels, 6), [x, f, y, 4, 32, 3, 6], grid=2)
+
+
+def test_a_convolution_is_judged_by_the_extents_of_its_arrays() -> None:
+    found = _slid("slid", 16)
+    taps = 2 * 6 * 16 * 4 * 3 - 2 * 6 * 4  # without the padding at the left
+    assert (found.found, found.verdict, found.terms) == ((), "clean", taps)
+
+
+@pytest.mark.parametrize(("kernel", "pixels"), [("slid_behind", 32), ("turned", 30), ("slid_far", 16)])
+def test_steps_that_other_conventions_explain_are_neither_accused_nor_acquitted(kernel: str, pixels: int) -> None:
+    found = _slid(kernel, pixels)
+    assert (found.found, found.verdict) == ((), "unjudged")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "array", "cause", "detail", "line"),
+    [
+        (
+            "slid_by_one",
+            "X",
+            "columns-permuted",
+            "it moves on by 1 from pixel to pixel, not by 2",
+            "float x =",
+        ),
+        ("one_channel", "F", "rows-repeated", "some stand for others: 75% of the elements are never", "sum += x"),
+        ("a_tap_less", "Y", "k-missing", "4 of 12 taps are not multiplied into every pixel", "for (int s = 0;"),
+    ],
+)
+def test_what_is_wrong_with_a_convolution_is_named(kernel: str, array: str, cause: str, detail: str, line: str) -> None:
+    (one,) = _slid(kernel, 16).found
+    assert (one.array, one.cause, one.certain) == (array, cause, False)
+    assert one.detail.startswith(detail)
+    assert _line(one).startswith(line)

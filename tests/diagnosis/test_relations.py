@@ -32,7 +32,7 @@ class Kernel(NamedTuple):
     names: str
     said: str = ""
     clean: bool = True
-    """Whether a right one is clean without a word on what it computes: nothing is computed, or a product."""
+    """Whether a right one is clean without a word on what it computes: nothing, a product or a convolution."""
 
 
 KERNELS = {
@@ -42,7 +42,7 @@ KERNELS = {
     "rows": Kernel(((20, 300), (20,)), (300,), (20,), (128,), "XY", "Y = sum(X, axis=1)", clean=False),
     "added": Kernel(((20, 300), (20,)), (300,), (20,), (64,), "XY", "Y = sum(X, axis=1)", clean=False),
     "biased": Kernel(((20, 100), (100,), (20, 100)), (20, 100), (8,), (256,), "XbY", "Y = relu(X + b)", clean=False),
-    "filtered": Kernel(((500,), (9,), (500,)), (500,), (4,), (128,), "XFY", clean=False),
+    "filtered": Kernel(((500,), (9,), (500,)), (500,), (4,), (128,), "XFY"),
     "tiled": Kernel(((40, 50), (50, 36), (40, 36)), (40, 36, 50), (3, 3), (16, 16), "ABC", "C = A @ B"),
 }
 

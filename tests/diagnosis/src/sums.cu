@@ -31,3 +31,55 @@ extern "C" __global__ void zeros_by_rest(const float *A, const float *B, const f
   for (int k = 0; k < K; ++k) sum += A[m * K + k] * (B[k * N + n] - Z[k % (K / G) * N + n]);
   C[m * N + n] = sum;
 }
+
+// Y[N, O, P] = X[N, C, W] with weights F[O, C, S]: pixel p takes X at p * step + s - pad.
+struct Places {
+  int step, gap, pad, channel, taps;
+};
+
+__device__ __forceinline__ void slide(const float *X, const float *F, float *Y, int C, int W, int S, int O, Places by) {
+  int p = threadIdx.x, o = threadIdx.y, n = blockIdx.x;
+  float sum = 0;
+  for (int c = 0; c < C; ++c)
+    for (int s = 0; s < by.taps; ++s) {
+      int w = p * by.step + s * by.gap - by.pad;
+      float x = w >= 0 && w < W ? X[(n * C + c) * W + w] : 0;
+      sum += x * F[o * C * S + c * by.channel + s];
+    }
+  Y[(n * O + o) * blockDim.x + p] = sum;
+}
+
+extern "C" __global__ void slid(const float *X, const float *F, float *Y, int C, int W, int S, int O) {
+  slide(X, F, Y, C, W, S, O, {2, 1, 1, S, S});
+}
+
+extern "C" __global__ void slid_behind(const float *X, const float *F, float *Y, int C, int W, int S, int O) {
+  slide(X, F, Y, C, W, S, O, {1, 1, S - 1, S, S});
+}
+
+extern "C" __global__ void slid_by_one(const float *X, const float *F, float *Y, int C, int W, int S, int O) {
+  slide(X, F, Y, C, W, S, O, {1, 1, 1, S, S});
+}
+
+extern "C" __global__ void slid_far(const float *X, const float *F, float *Y, int C, int W, int S, int O) {
+  slide(X, F, Y, C, W, S, O, {2, 3, 1, S, S});
+}
+
+extern "C" __global__ void one_channel(const float *X, const float *F, float *Y, int C, int W, int S, int O) {
+  slide(X, F, Y, C, W, S, O, {2, 1, 1, 0, S});
+}
+
+extern "C" __global__ void a_tap_less(const float *X, const float *F, float *Y, int C, int W, int S, int O) {
+  slide(X, F, Y, C, W, S, O, {2, 1, 1, S, S - 1});
+}
+
+extern "C" __global__ void turned(const float *X, const float *F, float *Y, int C, int W, int S, int O) {
+  int p = threadIdx.x, o = threadIdx.y, n = blockIdx.x;
+  float sum = 0;
+  for (int c = 0; c < C; ++c)
+    for (int s = 0; s < S; ++s) {
+      int w = p + s;
+      sum += X[(n * C + c) * W + w] * F[(o * C + c) * S + S - 1 - s];
+    }
+  Y[(n * O + o) * blockDim.x + p] = sum;
+}

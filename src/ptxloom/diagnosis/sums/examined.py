@@ -19,6 +19,7 @@ from ptxloom.diagnosis.lines.reached import kept_from
 from ptxloom.diagnosis.lines.terms import Line, at_index, line_of
 from ptxloom.diagnosis.model import Diagnosis
 from ptxloom.diagnosis.sums.addends import added
+from ptxloom.diagnosis.sums.convolutions import convolved, padded
 from ptxloom.diagnosis.sums.einsum import axes_of
 from ptxloom.diagnosis.sums.joined import joined
 from ptxloom.diagnosis.sums.laws import ROLES, Broken, broken, ends_early
@@ -26,6 +27,7 @@ from ptxloom.diagnosis.sums.matrices import matrices_of
 from ptxloom.diagnosis.sums.orders import has_own_order, meant
 from ptxloom.diagnosis.sums.scaled import scaled
 from ptxloom.diagnosis.sums.slices import scaled_slices
+from ptxloom.diagnosis.sums.slid import of_convolution
 from ptxloom.diagnosis.sums.terms import Unfolding
 from ptxloom.machine.results.provenance import Kind
 from ptxloom.readings.effects import updates_memory
@@ -110,7 +112,13 @@ def _summed(
     if sided is not None:
         arrays = [record.arrays[int(sided.factors["array"][0, n])] for n in (0, 1)]
         read = _read(sided, [*arrays, array], expected, record, complete=bool((contents.stored_at >= 0).all()))
-        if read is not None:
+        slid = None if read is not None and not read.wrong else convolved(sided, [*arrays, array])
+        if slid is not None and (read is None or not slid.wrong):
+            found += [of_convolution(one, slid, sided, [*arrays, array], record) for one in slid.wrong]
+            judged[np.unique(sided.result)], count = bool(slid.wrong) or slid.way.is_plain, len(sided.result)
+            factors = tuple(one.number for one in arrays)
+            terms = padded(terms, slid)
+        elif read is not None:
             sum_ = _Sum(read.matrices, read.axes, contents, nodes)
             found += [_diagnosis(one, sum_, record) for one in read.wrong]
             early = ends_early(sum_.terms, sum_.axes, words_of(record))

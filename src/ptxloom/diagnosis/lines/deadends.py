@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from ptxloom.diagnosis.lines.loops import ends_of
+from ptxloom.diagnosis.origins.bases import way
 from ptxloom.machine.results.provenance import Kind
+from ptxloom.readings.effects import loads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,10 +29,20 @@ class Lost(NamedTuple):
     Attributes:
         last: The last instruction that computed with most of them; None if none did.
         share: The fraction of them that anything was computed from.
+        fetched: The load by which results of that instruction come back from memory where none are missing.
     """
 
     last: Op | None
     share: float
+    fetched: Op | None = None
+
+    def ends_at(self, record: ProvenanceRecord) -> Op | None:
+        """The test of the loop that fetches or computes too little; else the last computation; None without one."""
+        for op in (self.fetched, self.last):
+            ends = None if op is None else ends_of(op, [], record.program)
+            if ends is not None:
+                return ends.test
+        return self.last
 
 
 def lost(array: int, elements: Integers, kept: Truth, nodes: NDArray[Any], record: ProvenanceRecord) -> Lost:
@@ -62,7 +74,19 @@ def lost(array: int, elements: Integers, kept: Truth, nodes: NDArray[Any], recor
     used = np.unique(made[reached])
     ends = np.setdiff1d(np.flatnonzero(reached), used)
     sites, counts = np.unique(nodes["site"][ends], return_counts=True)
-    return Lost(record.program.ops[int(sites[np.argmax(counts)])], share)
+    last = int(sites[np.argmax(counts)])
+    return Lost(record.program.ops[last], share, _fetched(last, kept, nodes, record))
+
+
+def _fetched(site: int, kept: Truth, nodes: NDArray[Any], record: ProvenanceRecord) -> Op | None:
+    """The load by which most results of an instruction came back from memory on their way to a stored element."""
+    sources = nodes["sources"]
+    made = np.where(sources["kind"] == Kind.COMPUTED, sources["node"], 0)
+    used = kept[:, None] & (made > 0) & (nodes["site"] == site)[made]
+    paths, counts = np.unique(sources["path"][used], return_counts=True)
+    ways = (way(record, int(path)) for path in paths[np.argsort(-counts)] if path > 0)
+    fetching = (op for sites in ways for op in (record.program.ops[one] for one in sites) if loads(op.node))
+    return next(fetching, None)
 
 
 def thrown_away(
@@ -80,8 +104,7 @@ def thrown_away(
     gone = lost(array, elements, kept_nodes(origins, nodes), nodes, record)
     if gone.last is None or gone.share < _MOST_LOST:
         return None
-    ends = ends_of(gone.last, [], record.program)
-    return ends.test if ends is not None else gone.last
+    return gone.ends_at(record)
 
 
 def kept_nodes(origins: NDArray[Any], nodes: NDArray[Any]) -> Truth:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptxloom.binding.effects import destinations
+from ptxloom.diagnosis.lines.addresses import writers_of
 from ptxloom.flow import flow_graph
 from ptxloom.machine.analysis.definite_assignment import names_read
+from ptxloom.syntax import tree
+from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.machine.program.model import Op, Program
+    from ptxloom.machine.results.provenance import ProvenanceRecord
 
 
 class Ends(NamedTuple):
@@ -57,6 +61,23 @@ def ends_of(product: Op, copies: Sequence[Op], program: Program) -> Ends | None:
     test = _writer(branch.node.predicate.name, inside) or branch
     steps = [found for _, name in names_read(test) if (found := _writer(name.text, inside)) and found is not test]
     return Ends(test, steps[0] if steps else test)
+
+
+def compares_with(test: Op, number: int, record: ProvenanceRecord) -> bool:
+    """Whether a comparison is with a number that the kernel receives, or that the text has."""
+    if any(isinstance(operand, tree.Integer) and operand.value == number for operand in test.operands):
+        return True
+    given = {one.name: one for one in record.program.parameters}
+    for _, read in names_read(test):
+        for maker in writers_of(test, read.text, record.program):
+            names = (name for operand in maker.operands if isinstance(operand, tree.Address) for name in walk(operand))
+            for name in names if maker.has("param") else ():
+                one = given.get(name.text) if isinstance(name, tree.Name) else None
+                if one is not None and record.raw.parameters[one.offset :][: one.size] == number.to_bytes(
+                    one.size, "little"
+                ):
+                    return True
+    return False
 
 
 def _writer(name: str, ops: Sequence[Op]) -> Op | None:

@@ -11,7 +11,7 @@ from ptxloom.diagnosis.findings import source_of
 from ptxloom.diagnosis.lines.ctas import term_of
 from ptxloom.diagnosis.lines.deadends import kept_nodes, lost
 from ptxloom.diagnosis.lines.guards import guard_of, rounded_down
-from ptxloom.diagnosis.lines.loops import ends_of
+from ptxloom.diagnosis.lines.loops import compares_with, ends_of
 from ptxloom.diagnosis.lines.reached import kept_from
 from ptxloom.diagnosis.lines.terms import Line, at_index, line_of
 from ptxloom.diagnosis.model import Diagnosis
@@ -162,10 +162,12 @@ def of_missing(accused: Accused) -> tuple[Diagnosis, float]:
     elif gone.last is None and usual >= 0:
         ends = ends_of(record.program.ops[usual], loads, record.program)
         op = None if ends is None else ends.test if _is_tail(elements, accused) else ends.step
-        op = loads[0] if loads and (op is None or _come_again(accused)) else op
+        whole = op is not None and ends is not None and op is ends.test and _is_whole(op, accused)
+        op = loads[0] if loads and (op is None or whole or _come_again(accused)) else op
+        if ends is not None and op is ends.test:
+            op = rounded_down(ends.test, record.program) or ends.test
     elif gone.last is not None:
-        ends = ends_of(gone.last, [], record.program)
-        op = ends.test if ends is not None else gone.last
+        op = gone.ends_at(record)
     guard = guard_of(record.program.ops[usual], record.program) if op is None and usual >= 0 else None
     chosen = op or guard or (loads[0] if loads else record.program.ops[max(usual, 0)])
     word = f"{member} of {accused.array.name} never come{'s' * (' ' not in member.partition(' ')[2])}"
@@ -177,9 +179,17 @@ def of_missing(accused: Accused) -> tuple[Diagnosis, float]:
 
 
 def _come_again(accused: Accused) -> bool:
-    """Whether present elements are used more often than those of other arrays, in place of the missing ones."""
-    leaves = accused.leaves
-    return bool((leaves.times > 1).all()) and not accused.differing.again.any()
+    """Whether present elements are used again in place of the missing ones: so often that there are as many in all."""
+    leaves, differing = accused.leaves, accused.differing
+    whole = differing.pattern.offsets.shape[1] * differing.results
+    return bool((leaves.times > 1).all()) and not differing.again.any() and not int(leaves.times.sum()) % whole
+
+
+def _is_whole(test: Op, accused: Accused) -> bool:
+    """Whether a loop goes on to the end of the axis, so that not it leaves elements out, but what it loads."""
+    links = accused.links
+    extent = links.shape[links.free[-1] if links.free else len(links.shape) - 1]
+    return compares_with(test, extent, accused.result.record)
 
 
 def of_twice(accused: Accused) -> Diagnosis:

@@ -96,9 +96,12 @@ def _of_result(result: Result, values: Values, said: Mapping[str, Links]) -> Rel
     misplaced = any(one.cause == "stored-twice" for one in found)  # so that what is read seems wrong where it is not
     found += [one for one in _of_differing(several, result, whys) if not misplaced]
     in_place = any(source.array is contents.array for source in read) or contents.array in unread
+    uncounted = any(not source.counted for source in read) and not said
+    if not found and uncounted:
+        found += _of_statistics(result, values)
     if not said and not found and not in_place:
         found += unsaid(read, unread, leaves, result)
-    if not found and unread:
+    if not found and unread and not uncounted:
         found += _of_statistics(result, values)
     if sum(bool(source.links.free) and differing.is_clean for source, differing in several) > 1:
         whys.append("which of the summed elements belong together was not judged")
@@ -157,7 +160,8 @@ def _of_differing(several: list[tuple[Source, Deviation]], result: Result, whys:
             whys += _unnatural(source)
             continue
         accused = Accused(source.array, source.leaves, source.ways, source.links, differing, result)
-        if source.links.stated or (not in_place and _is_small(differing, source) and _has_odd_way(accused)):
+        told = source.counted and not in_place and _is_small(differing, source) and _has_odd_way(accused)
+        if source.links.stated or told:
             yield from _diagnoses(accused)
         whys.append(f"they are not computed from {source.array.name} in the same way")
 
@@ -204,10 +208,13 @@ def _source(array: TracedArray, leaves: Leaves, result: Result, said: Mapping[st
     links = fitted(each.result, each.element, array.shape, result.array.shape)
     if links is None:
         return f"how elements of {array.name} correspond to them is unknown"
-    pattern = usual(each, links)
+    pattern, counted = usual(each, links), True
+    if pattern is None:  # functions such as tanhf branch by their values
+        each, counted = each._replace(times=np.ones_like(each.times)), False
+        pattern = usual(each, links)
     if pattern is None:
         return f"they are not computed from {array.name} in the same way"
-    return Source(array, each, ways, links, pattern, counted=True)
+    return Source(array, each, ways, links, pattern, counted)
 
 
 def _unnatural(source: Source) -> list[str]:

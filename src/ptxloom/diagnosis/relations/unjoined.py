@@ -74,7 +74,7 @@ def _never_joined(broken: Broken, result: Result, values: Values, reductions: Re
     lines = np.unravel_index(broken.lacking, broken.array.shape)[broken.axis]
     if ends is not None:
         is_tail = int(lines.max()) == broken.array.shape[broken.axis] - 1 and _is_stretch(lines)
-        return ends.test if is_tail else ends.step
+        return (rounded_down(ends.test, program) or ends.test) if is_tail else ends.step
     guard = guard_of(usual, program)
     return (rounded_down(guard, program) or guard) if guard is not None else usual
 

@@ -143,8 +143,9 @@ def _is_needed(
     """
     for other in sources:
         for axis in other.links.free:
-            if other is not source and other.links.shape[axis] == extent:
-                return len(np.unique(other.pattern.offsets[axis])) == extent
+            is_whole = len(np.unique(other.pattern.offsets[axis])) == extent
+            if other is not source and other.links.shape[axis] == extent and is_whole:
+                return True
     words = numbers_of(record)
     is_tail = held[0] == 0 and held[-1] == len(held) - 1
     return extent in words and (not is_tail or len(held) not in words)

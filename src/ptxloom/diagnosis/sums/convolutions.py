@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ptxloom.diagnosis.origins.packed import first_bits, unit_bits_of
 from ptxloom.diagnosis.origins.permutations import Named
 from ptxloom.diagnosis.sums.laws import ROLES, Broken
 
@@ -113,7 +114,11 @@ def convolved(terms: Terms, arrays: Sequence[TracedArray]) -> Convolved | None:
         terms: Its terms, whose factors are of one array each.
         arrays: These, and the result's.
     """
-    way = _likeliest(terms, arrays) if len(terms.result) else None
+    packed = any(
+        unit_bits_of(first_bits(terms.factors[:, side]), own) < own
+        for side, own in ((side, 8 * arrays[side].dtype.itemsize) for side in (0, 1))
+    )
+    way = _likeliest(terms, arrays) if len(terms.result) and not packed else None
     if way is None:
         return None
     weights = terms.factors["element"][:, 1 - way.side].astype(np.int64)
@@ -238,7 +243,10 @@ def _shared(axes: tuple[Axis, ...], shapes: tuple[tuple[int, ...], ...]) -> Iter
     _, weights, result = shapes
     rest = [tap for tap in range(len(weights)) if tap not in {axis.tap for axis in axes}]
     lacking = set(range(len(result))) - {axis.pixel for axis in axes}
-    choices = [[pixel for pixel, extent in enumerate(result) if extent == weights[tap]] for tap in rest]
+    slides = {axis.pixel for axis in axes if min(axis.pixel, axis.tap) >= 0}
+    choices = [
+        [pixel for pixel, extent in enumerate(result) if extent == weights[tap] and pixel not in slides] for tap in rest
+    ]
     for pixels in product(*choices):
         if lacking <= set(pixels) and len(set(pixels)) == len(pixels):
             yield tuple(zip(rest, pixels, strict=True))

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.diagnosis.described.makers import maker_of
-from ptxloom.diagnosis.lines.swizzles import XORS, sides_of
+from ptxloom.diagnosis.lines.swizzles import XORS, narrower, sides_of
 from ptxloom.diagnosis.mending.coefficients import pitches_of
 from ptxloom.diagnosis.model import Repair
 from ptxloom.machine.analysis.definite_assignment import names_read
@@ -45,7 +45,8 @@ def of_swizzle(
     writer, reader = sides
     turned = _swizzling(sides, program)
     if all(turned):
-        edits = [edit for op in _alike(reader, concerned) for edit in _as_other(op, writer, program)]
+        own, other = (writer, reader) if narrower(sides, program) is writer else (reader, writer)
+        edits = [edit for op in _alike(own, concerned) for edit in _as_other(op, other, program)]
     elif any(turned) and swizzle is not None:
         plain = writer if turned[1] else reader
         made = [_swizzled(op, swizzle, program) for op in _alike(plain, concerned)]

@@ -1,7 +1,6 @@
 """Atomic operations on memory: `atom` and `red` (PTX ISA 9.7.13.5, 9.7.13.6).
 
-Each operation is one LLVM function over the lanes of a warp, lowest lane first. Operations that LLVM has as `atomicrmw`
-use it; floating-point sums and extremes use compare-and-swap.
+Each operation is one LLVM function over the lanes of a warp, lowest lane first (`atomic_lanes`).
 """
 
 from __future__ import annotations
@@ -19,7 +18,8 @@ from ptxloom.machine.program.parts import parts_of
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.memory import lane_access
 from ptxloom.machine.runtime.tensor_boxes import model as maps
-from ptxloom.meaning.arithmetic import numbers
+from ptxloom.machine.semantics.atomic_lanes import warp_function
+from ptxloom.machine.semantics.atomic_steps import step
 from ptxloom.meaning.types import ptx_type
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ TENSOR_REDUCTIONS: Final = {
     "or": _INTEGERS,
     "xor": _INTEGERS,
 }
-_LLVM: Final = {"inc": "uinc_wrap", "dec": "udec_wrap", "exch": "xchg"}
 
 
 @family("atom", "red")
@@ -122,41 +121,7 @@ def _function(b: Builder, op: Op, name: str, *, in_cache: bool) -> str:
     It takes (host addresses, byte offset, operands, second operands, results, mask).
     """
     symbol = f"ptxloom_atom_{name}_{op.type.name}{'_global' if in_cache else ''}"
-    e = Emitter()
-    place = Value("ptr", "%place")
-    bits = op.type.bits
-    value, second = (e.load(f"i{bits}", _lane(e, n, bits // 8), 1) for n in ("b", "c"))
-    old = _step(e, name, op.type, (place, value, second), in_cache=in_cache, flushes=in_cache)
-    e.store(old, _lane(e, "out", bits // 8), 1)
-    body = "\n".join(e.lines)
-    declarations = "\n".join(e.declarations.values())
-    b.helper(
-        symbol,
-        f"""{declarations}
-define void @{symbol}(ptr %hosts, i64 %offset, ptr %b, ptr %c, ptr %out, i32 %mask) #0 {{
-entry:
-br label %loop
-loop:
-%lane = phi i64 [ 0, %entry ], [ %next, %following ]
-%number = trunc i64 %lane to i32
-%shifted = lshr i32 %mask, %number
-%active = trunc i32 %shifted to i1
-br i1 %active, label %act, label %following
-act:
-%slot = getelementptr i64, ptr %hosts, i64 %lane
-%host = load i64, ptr %slot
-%at = add i64 %host, %offset
-%place = inttoptr i64 %at to ptr
-{body}
-br label %following
-following:
-%next = add i64 %lane, 1
-%done = icmp eq i64 %next, 32
-br i1 %done, label %end, label %loop
-end:
-ret void
-}}""",
-    )
+    b.helper(symbol, warp_function(symbol, name, op.type, in_cache=in_cache))
     b.declarations[symbol] = f"declare void @{symbol}(ptr, i64, ptr, ptr, ptr, i32)"
     return symbol
 
@@ -215,7 +180,7 @@ def _combining(linkage: str, symbol: str, name: str, type_: Type, *, in_cache: b
     e = Emitter()
     size = type_.bits // 8
     value = e.load(f"i{type_.bits}", Value("ptr", "%source"), size)
-    _step(e, name, type_, (Value("ptr", "%place"), value, value), in_cache=in_cache, flushes=flushes)
+    step(e, name, type_, (Value("ptr", "%place"), value, value), in_cache=in_cache, flushes=flushes)
     body = "\n".join(e.lines)
     declarations = "\n".join(e.declarations.values())
     return f"""{declarations}
@@ -242,78 +207,3 @@ br label %loop
 end:
 ret i32 0
 }}"""
-
-
-def _lane(e: Emitter, array: str, size: int) -> Value:
-    """Where the current lane's element of an array lies."""
-    by = e.emit("i64", f"mul i64 %lane, {size}")
-    return e.offset(Value("ptr", f"%{array}"), by)
-
-
-def _step(
-    e: Emitter, name: str, type_: Type, operands: tuple[Value, Value, Value], *, in_cache: bool, flushes: bool
-) -> Value:
-    """One lane's operation on (place, operand, second operand); returns the old value.
-
-    `flushes`: subnormal f32 count as zero.
-    """
-    place, value, second = operands
-    align = f"align {type_.bits // 8}"
-    if name == "cas":
-        found = e.emit("pair", f"cmpxchg {place}, {value}, {second.type} {second.text} acq_rel acquire, {align}")
-        return e.emit(value.type, f"extractvalue {{ {value.type}, i1 }} {found.text}, 0")
-    if type_.is_float and name != "exch":
-        return _swap_loop(e, name, type_, place, value, in_cache=in_cache, flushes=flushes)
-    word = _LLVM.get(name, name)
-    if name in {"min", "max"} and not type_.signed:
-        word = f"u{name}"
-    return e.emit(value.type, f"atomicrmw {word} {place}, {value} acq_rel, {align}")
-
-
-def _swap_loop(
-    e: Emitter, name: str, type_: Type, place: Value, value: Value, *, in_cache: bool, flushes: bool
-) -> Value:
-    """Compare and swap until no other thread interferes."""
-    align = f"align {type_.bits // 8}"
-    start = e.emit(value.type, f"load atomic {value.type}, {place} acquire, {align}")
-    e.do("br label %again")
-    e.label("again")
-    old = Value(value.type, "%old")
-    e.do(f"%old = phi {value.type} [ {start.text}, %act ], [ %found, %again ]")
-    new = _combined(e, name, type_, old, value, in_cache=in_cache, flushes=flushes)
-    pair = e.emit("pair", f"cmpxchg {place}, {old}, {new} acq_rel acquire, {align}")
-    e.do(f"%found = extractvalue {{ {value.type}, i1 }} {pair.text}, 0")
-    e.do(f"%swapped = extractvalue {{ {value.type}, i1 }} {pair.text}, 1")
-    e.do("br i1 %swapped, label %settled, label %again")
-    e.label("settled")
-    return old
-
-
-def _combined(e: Emitter, name: str, type_: Type, old: Value, value: Value, *, in_cache: bool, flushes: bool) -> Value:
-    """The new bits of a floating-point operation, elements of a packed type side by side.
-
-    As an H200 computes: shared memory adds like `add`, the cache hands on a NaN in f64 as it is, the operand's before
-    the memory's, and flushes subnormal f32 unless they come by `cp.reduce`.
-    """
-    form = type_.name.removesuffix("x2")
-    width = numbers.FORMATS[form].bits
-    shape = vector(f"i{width}", type_.packed) if type_.packed > 1 else f"i{width}"
-    x, y = (e.bitcast(v, shape) for v in (old, value))
-    if name in {"min", "max"}:
-        result = numbers.extreme(e, x, y, form, largest=name == "max", nan=False, xorsign=False)
-        return e.bitcast(result, old.type)
-    flushes = flushes and form == "f32"
-    if flushes:
-        x, y = (numbers.flush(e, v, form) for v in (x, y))
-    floats = [numbers.widen(e, v, form) for v in (x, y)]
-    total = e.apply("fadd", *floats)
-    if form == "f64":
-        memory_nan, operand_nan = (numbers.is_nan(e, v) for v in floats)
-        if in_cache:
-            total = e.select(operand_nan, floats[1], e.select(memory_nan, floats[0], total))
-        else:
-            total = numbers.first_nan(e, total, *floats)
-    result = numbers.narrow(e, total, form)
-    if flushes:
-        result = numbers.flush(e, result, form)
-    return e.bitcast(result, old.type)

@@ -21,6 +21,7 @@ MASK: Final = Value("i32", "%mask")
 _EVERY: Final = Value(vector("i1"), "splat (i1 true)")
 #: Bytes from a row to what is fetched before the next warps ask for it: a page, so that its translation comes, too.
 AHEAD: Final = 4096
+_GATHERED: Final = 32  # bits from which on processors gather values of some lanes
 _LINE: Final = 64  # bytes that a processor fetches at once
 LANE_BITS: Final = constant_vector("i32", (1 << lane for lane in range(LANES)))
 
@@ -219,10 +220,9 @@ class AccessCode:
         e.do("ret i32 0")
 
     def part(self) -> None:
-        """Some lanes, contiguous as if all took part: a masked load or store."""
+        """Some lanes: contiguous as if all took part, from one address (loads), else any."""
         if self.parts > 1:
-            self.e.do("br label %slow")
-            self._jump("slow")
+            self._general_part()
             return
         e = self.e
         none = e.compare("eq", MASK, Value("i32", "0"))
@@ -240,14 +240,14 @@ class AccessCode:
         apart = e.compare("ne", e.apply("sub", addresses, e.splat(base)), row)
         lanes = self._active()
         contiguous = self._none(e.apply("and", apart, lanes))
-        e.do(f"br {contiguous}, label %contiguous, label %{'slow' if self.store else 'apart'}")
+        e.do(f"br {contiguous}, label %contiguous, label %{'general' if self.store else 'apart'}")
         if not self.store:
             e.label("apart")
             self._part_of_one(addresses, at, lanes)
         e.label("contiguous")
         first = e.apply("add", at, self._offset())
         covered = e.apply("sub", e.apply("sub", Value("i32", "32"), unused), lane)
-        self._check([first], e.apply("mul", e.resize(covered, addresses.bits), length), "stretch", "slow")
+        self._check([first], e.apply("mul", e.resize(covered, addresses.bits), length), "stretch", "general")
         e.label("stretch")
         # the row as if lane 0 took part: it may start before the window, where no lane looks
         before = e.apply("mul", e.resize(lane, 64), Value("i64", str(-self.bytes)))
@@ -260,16 +260,25 @@ class AccessCode:
             got = e.call(f"llvm.masked.load.v32{self.scalar}.p0", host, align, lanes, old, result=type_)
             e.store(got, self._value(0), 16)
         e.do("ret i32 0")
+        e.label("general")
+        self._general_part()
+
+    def _general_part(self) -> None:
+        """Any addresses of some lanes; small values, which no processor gathers, one after the other."""
+        if self.size_bits < _GATHERED:
+            self.e.do("br label %slow")
+        else:
+            self._general(self.e.apply("add", self._addresses(), self.e.splat(self._offset())), self._active())
         self._jump("slow")
 
     def _part_of_one(self, addresses: Value, at: Value, lanes: Value) -> None:
         """Some lanes that load from one address."""
         e = self.e
         others = e.apply("and", e.compare("ne", addresses, e.splat(at)), lanes)
-        e.do(f"br {self._none(others)}, label %same, label %slow")
+        e.do(f"br {self._none(others)}, label %same, label %general")
         e.label("same")
         first = e.apply("add", at, self._offset())
-        self._check([first], self.bytes, "one", "slow")
+        self._check([first], self.bytes, "one", "general")
         e.label("one")
         value = e.splat(e.load(self.scalar, self._host(first), self.size_bits // 8))
         old = e.load(vector(self.scalar), self._value(0), 16)

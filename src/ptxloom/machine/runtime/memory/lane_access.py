@@ -243,6 +243,8 @@ def place_window(w: Warp, lane: u32, at: u64, space: u32, size: u64, site: u32) 
 
 def place_lanes_of(w: Warp, addresses: Ptr[u64], mask: u32, space: u32, size: u32, write: u32, site: u32) -> u32:
     """Replace each lane's address in `addresses` by its host address; 1 after a fault."""
+    if place_alike(w, addresses, mask, space, u64(size), site) != 0:
+        return 0
     failed: u32 = 0
     for lane in range(32):
         if mask >> lane & 1 != 0:
@@ -251,6 +253,32 @@ def place_lanes_of(w: Warp, addresses: Ptr[u64], mask: u32, space: u32, size: u3
                 failed = 1
             addresses[lane] = address(found)
     return failed
+
+
+def place_alike(w: Warp, addresses: Ptr[u64], mask: u32, space: u32, size: u64, site: u32) -> u32:
+    """The same where all are in the CTA's shared memory, or in the global memory that it accessed last: 1.
+
+    Otherwise nothing changes; returns 0. An instruction that always writes has only met memory that may be written.
+    """
+    start: u64 = 0
+    room = w.shared_bytes
+    host = address(w.shared)
+    if space == GLOBAL or space == GENERIC:  # noqa: PLR1714, SIM109 - native code has no sets
+        start = w.sites[site].start
+        room = w.sites[site].end - start
+        host = start
+    elif space != SHARED:
+        return 0
+    outside: u32 = 0
+    for lane in range(32):
+        at = addresses[lane]
+        good = within(at - start, size, room) & u32(at & (size - 1) & 15 == 0)
+        outside = outside | (mask >> lane & ~good & 1)
+    if outside != 0:
+        return 0
+    for lane in range(32):
+        addresses[lane] = addresses[lane] - start + host
+    return 1
 
 
 @standalone

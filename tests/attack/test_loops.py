@@ -129,7 +129,7 @@ def test_every_cycle_of_what_kernels_call_ends_after_as_many_rounds_as_no_kernel
         ("ptxloom_race_read_shared_32x1", "%f1 = and i32 %f, %f.less", "%f1 = and i32 %f, %near"),
         ("ptxloom_init_read_shared_4", "%rest0 = and i32 %left0, %less0", "%rest0 = and i32 %left0, %mask"),
         ("ptxloom_atom_add_f32_global", "%each.next = and i32 %each.left, ", "%each.next = or i32 %each.left, "),
-        ("ptxloom_atom_add_f32_global", "br i1 %swapped, ", "br i1 %active, "),
+        ("ptxloom_atom_add_f32_global", "br i1 %swapped, ", "br i1 false, "),
         ("ptxloom_combine_add_u32_global", "icmp ult i64 %at, %bytes", "icmp ult i64 %at, -1"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import i32, u32
+from ptxloom.machine.native.language import i32, lanes_equal, set_lanes, u32
 from ptxloom.machine.runtime.state import Warp
 
 if TYPE_CHECKING:
@@ -14,14 +14,19 @@ ADD, MIN, MAX, MIN_SIGNED, MAX_SIGNED, AND, OR, XOR = range(8)
 
 
 def match_any(w: Warp, values: Ptr[u64], members: Ptr[u32], out: Ptr[u32], active: u32) -> None:
-    """For each lane, the members that hold the same value."""
+    """For each active lane, the members that hold the same value: those who hold one are found together."""
+    left = active
     for lane in range(32):
-        found: u32 = 0
-        others = members[lane] & active
-        for other in range(32):
-            if others >> other & 1 != 0 and values[other] == values[lane]:
-                found = found | 1 << other
-        out[lane] = found
+        if left >> lane & 1 != 0:
+            value = values[lane]
+            same: u32 = 0
+            for other in range(32):
+                same = same | u32(values[other] == value) << other
+            same = same & active
+            for other in range(32):
+                if same >> other & 1 != 0:
+                    out[other] = members[other] & same
+            left = left & ~same
 
 
 def match_all(w: Warp, values: Ptr[u64], members: Ptr[u32], out: Ptr[u32], active: u32) -> u32:
@@ -61,15 +66,16 @@ def combine(left: u32, right: u32, operation: u32) -> u32:  # noqa: PLR0911 - on
 
 def reduce(w: Warp, values: Ptr[u32], members: Ptr[u32], out: Ptr[u32], active: u32, operation: u32) -> None:
     """For each lane, the values of its members reduced to one; lanes with the same members share the work."""
-    known: u32 = 0
-    result: u32 = 0
+    left: u32 = 0xFFFFFFFF
     for lane in range(32):
-        others = members[lane] & active
-        if others != known:
-            known = others
+        if left >> lane & 1 != 0:
+            alike = lanes_equal(members, members[lane])
+            others = members[lane] & active
+            result: u32 = 0
             first: u32 = 1
             for other in range(32):
                 if others >> other & 1 != 0:
                     result = values[other] if first != 0 else combine(result, values[other], operation)
                     first = 0
-        out[lane] = result
+            set_lanes(out, alike, result)
+            left = left & ~alike

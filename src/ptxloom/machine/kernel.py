@@ -313,8 +313,10 @@ class Kernel:
         params = pack(self.needs, args, touched)
         values = () if isinstance(args, bytes) else args
         compared = wanted.compared(options.get("reference"), self.needs.parameters, values)
-        bind(options.get("textures", ()), touched, self.memory.reference)
-        touched.unwritten += unwritten_arrays(options.get("uninitialised", ()), values)
+        if "textures" in options:
+            bind(options["textures"], touched, self.memory.reference)
+        if "uninitialised" in options:
+            touched.unwritten += unwritten_arrays(options["uninitialised"], values)
         budget = asked.budget(self, touched)
         self.memory.show(touched)
         watched = frozenset(checks) | (frozenset({"profile"}) if options.get("profile") else frozenset[str]())

@@ -89,13 +89,14 @@ class KernelCode:
         A long-running kernel gets better code, made in parallel; so does the run-time that it calls.
 
         Args:
-            instructions: The instructions since the last call.
+            instructions: The instructions since the last call; 0 before a launch.
             checks: The tools that watch.
 
         Returns:
             Whether there is different code now.
         """
-        jit.ran(instructions)
+        if instructions:
+            jit.ran(instructions)
         is_stale = self._replaced != jit.replaced()
         if is_stale:
             self._unlink()

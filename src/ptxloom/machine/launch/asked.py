@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ptxloom.dataclass import dataclass
 from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
@@ -14,6 +14,8 @@ from ptxloom.machine.memory.arena import MEMORY_LIMIT, Budget
 from ptxloom.machine.memory.heap import MOST_BYTES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ptxloom.machine.launch.launch_limits import Dim3
     from ptxloom.machine.launch.options import LaunchOptions
     from ptxloom.machine.launch.warm import WarmLaunches
@@ -22,6 +24,15 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import PerformanceDirective
 
 STACK_BYTES = 16384
+#: By option: the number's name here, its least and its most, and whether None stands for the default.
+_NUMBERS: Final[Mapping[str, tuple[str, int | None, int | None, bool]]] = {
+    "schedule_seed": ("seed", None, None, False),
+    "stack_bytes": ("stack_bytes", 0, LOCAL_BYTES, False),
+    "printf_bytes": ("printf_bytes", 0, PRINTF_LIMIT, False),
+    "heap_bytes": ("heap_bytes", 0, MOST_BYTES, True),
+    "memory_limit": ("memory_limit", 1, MEMORY_LIMIT, True),
+    "threads": ("threads", 1, THREADS_LIMIT, True),
+}
 
 
 class Launchable(Runnable, Protocol):
@@ -55,12 +66,12 @@ class LaunchNumbers:
 
     shape: Dim3
     shared_bytes: int
-    seed: int
-    stack_bytes: int
-    printf_bytes: int
-    heap_bytes: int | None
-    memory_limit: int | None
-    threads: int | None
+    seed: int = 0
+    stack_bytes: int = STACK_BYTES
+    printf_bytes: int = PRINTF_BYTES
+    heap_bytes: int | None = None
+    memory_limit: int | None = None
+    threads: int | None = None
     pending_launches: int = PENDING_LAUNCHES
 
     def facts(self, watched: frozenset[str]) -> LaunchFacts:
@@ -97,17 +108,13 @@ def asked_of(
         UsageError: One of them is wrong.
     """
     shape = shape_of(grid, block, options.get("cluster"), kernel.directives)
-    given = options.get
     static = kernel.needs.static_shared_bytes
     room = max(SHARED_BYTES - static, 0)
-    return LaunchNumbers(
-        shape,
-        integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}"),
-        integer("schedule_seed", given("schedule_seed")) if "schedule_seed" in options else 0,
-        integer("stack_bytes", given("stack_bytes"), 0, LOCAL_BYTES) if "stack_bytes" in options else STACK_BYTES,
-        integer("printf_bytes", given("printf_bytes"), 0, PRINTF_LIMIT) if "printf_bytes" in options else PRINTF_BYTES,
-        None if given("heap_bytes") is None else integer("heap_bytes", given("heap_bytes"), 0, MOST_BYTES),
-        None if given("memory_limit") is None else integer("memory_limit", given("memory_limit"), 1, MEMORY_LIMIT),
-        None if given("threads") is None else integer("threads", given("threads"), 1, THREADS_LIMIT),
-        integer("pending_launches", pending_launches, 0, MOST_PENDING),
-    )
+    numbers = {"pending_launches": integer("pending_launches", pending_launches, 0, MOST_PENDING)}
+    for option, value in options.items():
+        if option in _NUMBERS:
+            name, low, high, may_lack = _NUMBERS[option]
+            if value is not None or not may_lack:
+                numbers[name] = integer(option, value, low, high)
+    own = integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}")
+    return LaunchNumbers(shape, own, **numbers)

@@ -35,6 +35,7 @@ _RUNTIME: Final[dict[tuple[str, bool], Code]] = {}
 _BEST: Final = 2  # the level of optimised functions of the run-time
 _OPTIMISED, _LIGHT_CODE, _WORTH_IT = b"optimised", b"light", b"worth optimising"  # what kept functions are
 LONG: Final = 1 << 26  # instructions of warps after which functions are worth optimising
+_LAUNCH: Final = 1 << 10  # instructions that what a launch itself takes of the run-time counts for
 LITTLE: Final = LONG >> 8  # instructions that are not worth a file
 _COUNT: Final = "instructions of warps in light functions"
 
@@ -335,7 +336,7 @@ def ran(instructions: int) -> None:
     Args:
         instructions: The instructions since the last call.
     """
-    if not _LIGHT or not _Patience.is_over(instructions):
+    if not _LIGHT or not _Patience.is_over(instructions + _LAUNCH):
         return
     from ptxloom.machine.native import optimiser  # noqa: PLC0415 - few processes run so long
 

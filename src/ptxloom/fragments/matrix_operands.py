@@ -66,7 +66,7 @@ def matrix_operands(node: tree.Instruction) -> tuple[MatrixOperand, ...]:
     spelling = node.spelling
     names = next((found for start, found in _OPERANDS.items() if f"{spelling}.".startswith(f"{start}.")), ())
     if ".sp" in spelling:
-        names = names if node.opcode == "mma" or not names else names[:1]
+        names = names if node.opcode == "mma" else names[:1]
     try:
         return tuple(
             _operand(spelling, name, place)

@@ -225,7 +225,8 @@ def test_bulk_reductions_of_several_blocks_meet_in_one_of_their_cluster() -> Non
     assert out.tolist() == [1600 + 3 * n for n in range(32)]
 
 
-STRETCH = """ld.param.u64 %rd2, [in]; mov.u32 %r20, bar; mov.u32 %r21, room; setp.ne.u32 %p1, %r0, 0; mov.u32 %r9, -1;
+STRETCH = """ld.param.u64 %rd2, [in]; mov.u32 %r20, bar; mov.u32 %r21, room; setp.ne.u32 %p1, %r0, {lane};
+mov.u32 %r9, -1;
 shl.b32 %r1, %r0, 2; add.u32 %r1, %r1, %r21; st.shared.u32 [%r1], %r9; mov.u32 %r5, {left}; mov.u32 %r6, {right};
 @!%p1 mbarrier.init.shared.b64 [bar], 1; @!%p1 mbarrier.arrive.expect_tx.shared.b64 %rd3, [bar], 32;
 fence.proxy.async.shared::cta; bar.sync 0;
@@ -234,15 +235,16 @@ WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra WAIT;
 ld.shared.u32 %r2, [%r1]; st.global.u32 [%rd0], %r2;"""
 
 
-def stretch(left: int, right: int, missing: int = 0, said: int = 32) -> Bytes:
-    """A copy of 32 bytes of which some at the ends do not exist; of the first, it says at most `said`."""
+def stretch(left: int, right: int, missing: int = 0, said: int = 32, lane: int = 0) -> Bytes:
+    """A copy by a lane of 32 bytes of which some at the ends do not exist; of the first, it says at most `said`."""
     buffer = np.arange(1, 97, dtype=np.uint8)
     start = -buffer.ctypes.data % 16 + 16 + left
     given = buffer[start : start + 32 - left - right - missing]
-    out = np.zeros(8, np.uint32)
-    body = STRETCH.format(left=min(left, said), right=right, by=-left)
-    entry(body, PARAMS, ROOM).launch(1, 8, [out, given], timeout=300, checks=CHECKS)
-    got = out.view(np.uint8)
+    out = np.zeros(32, np.uint32)
+    body = STRETCH.format(left=min(left, said), right=right, by=-left, lane=lane)
+    entry(body, PARAMS, ROOM).launch(1, 32, [out, given], timeout=300, checks=CHECKS)
+    got = out[:8].view(np.uint8)
+    assert (out[8:] == 0xFFFFFFFF).all()
     assert got[left : 32 - right].tolist() == given.tolist()
     return np.concatenate((got[:left], got[32 - right :]))
 
@@ -251,6 +253,11 @@ def stretch(left: int, right: int, missing: int = 0, said: int = 32) -> Bytes:
 @pytest.mark.parametrize(("left", "right"), [(0, 0), (4, 0), (0, 7), (15, 1), (15, 15), (3, 13)])
 def test_bytes_at_both_ends_may_lie_outside(left: int, right: int) -> None:
     assert (stretch(left, right) == 255).all()  # left as they were
+
+
+@pytest.mark.parametrize("lane", [1, 15, 16, 20, 31])
+def test_any_lane_may_copy_what_is_partly_outside(lane: int) -> None:
+    assert (stretch(3, 13, lane=lane) == 255).all()
 
 
 @pytest.mark.parametrize(
@@ -276,3 +283,36 @@ def test_of_every_16_bytes_a_mask_chooses(verb: str, mask: int) -> None:
     given = (np.arange(12)[:, None] + np.arange(4)).astype(np.uint8).ravel()
     chosen = np.array([mask >> n % 16 & 1 for n in range(48)], bool)
     assert out.view(np.uint8).tolist() == np.where(chosen, given, 0xEE).tolist()
+
+
+OWN_COPY = """mov.u32 %r21, room; mov.u32 %r1, 3; mov.u32 %r2, 4;
+mbarrier.init.shared.b64 [bar], 1; mbarrier.arrive.expect_tx.shared.b64 %rd3, [bar], 16;
+st.shared.v4.u32 [%r21], {{%r1, %r1, %r1, %r1}}; fence.proxy.async; {copy} cp.async.bulk.commit_group; {before} {access}
+cp.async.bulk.wait_group 0; WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [bar], {phase}; @!%p2 bra WAIT;"""
+OUT_OF = "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r21], [%rd1], 16, [bar];"
+OUT_TO = "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r21], 16;"
+
+
+@pytest.mark.parametrize("waits", [True, False])
+@pytest.mark.parametrize(
+    ("copy", "access", "is_wrong"),
+    [
+        (OUT_OF, "st.global.u32 [%rd1], %r2;", True),
+        (OUT_OF, "ld.global.u32 %r1, [%rd1];", False),
+        (OUT_TO, "st.global.u32 [%rd1], %r2;", True),
+        (OUT_TO, "ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd1+64], %r1;", True),
+    ],
+)
+def test_a_thread_waits_for_its_own_copy_before_it_writes_or_reads_there(
+    copy: str, access: str, waits: bool, is_wrong: bool
+) -> None:
+    to_global = copy is OUT_TO
+    done = (
+        "cp.async.bulk.wait_group 0;"
+        if to_global
+        else "FIRST: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra FIRST;"
+    )
+    body = OWN_COPY.format(copy=copy, access=access, before=done if waits else "", phase=1 if to_global else 0)
+    out = np.zeros(32, np.uint32)
+    found = entry(body, before=ROOM).launch(1, 1, [out], checks=("racecheck:global",), timeout=300).hazards
+    assert [one.kind for one in found] == ["not-waited"] * (is_wrong and not waits)

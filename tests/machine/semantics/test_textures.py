@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -192,3 +194,22 @@ def test_a_name_that_the_module_does_not_have_is_refused() -> None:
 def test_what_is_not_supported_is_refused_before_anything_runs(body: str) -> None:
     with pytest.raises(pl.UnsupportedInstruction, match="cannot run"):
         kernel(body)
+
+
+@pytest.mark.parametrize("geometry", ["1d", "2d"])
+def test_a_filter_over_equal_texels_gives_what_each_of_them_is(geometry: str) -> None:
+    """Of sRGB, whose values have more bits than a filter keeps, to the eleven bits of an .f16."""
+    where = "{x}" if geometry == "1d" else "{x, x}"
+    code = f"mul.f32 x, x, 0f3DC8B439; tex.{geometry}.v4.f32.f32 {{r0, r1, r2, r3}}, [t, {where}];"
+    reading = kernel(code)
+    for value in range(0, 256, 17):
+        image = np.full((8, 4) if geometry == "1d" else (8, 8, 4), value, np.uint8)
+        found: list[np.ndarray[tuple[int], np.dtype[np.float32]]] = []
+        for mode in ("point", "linear"):
+            out = np.zeros(32, np.float32)
+            sampled: dict[str, Any] = {"filter_mode": mode, "read_mode": "normalized_float", "address_mode": "clamp"}
+            made = pl.texture(image, geometry, srgb=True, **sampled)
+            reading.launch(1, 32, [made, out])
+            found.append(out)
+        assert np.allclose(found[1], found[0], rtol=2**-10, atol=2**-24)
+        assert (found[0] == found[0][0]).all()

@@ -95,3 +95,28 @@ def test_it_has_none_of_the_parts(body: str, name: str) -> None:
 def test_it_is_a_register_in_every_instruction(body: str) -> None:
     """As in ptxas, which accepts these; with the special register `movmatrix` is refused."""
     assert [severity for severity, _ in hiding(".b32 %laneid", body)] == ["warning"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "severities"),
+    [
+        ("ld.global.u32 r, [%laneid];", ["warning"]),
+        ("ld.shared.u32 r, [%clock];", ["warning"]),
+        ("ld.global.u32 r, [%tid];", ["error"]),
+        ("mbarrier.init.shared.b64 [%laneid], 1;", ["error"]),
+        ("mbarrier.init.shared.b64 [%tid], 1;", ["error"]),
+    ],
+)
+def test_a_special_register_is_an_address_where_ptxas_lets_it_pass(statement: str, severities: list[str]) -> None:
+    text = f".version 9.0\n.target sm_90\n.entry k() {{ .reg .b32 r;\n{statement}\n}}\n"
+    told = [(one.rule, str(one.severity)) for one in check(parse(text)) if one.rule == "address-register"]
+    assert told == [("address-register", severity) for severity in severities]
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_of_an_undeclared_element_between_others_it_is_said_that_it_is_undeclared_and_nothing_else(place: int) -> None:
+    names = ["f", "f", "f", "f"]
+    names[place] = "nothing"
+    product = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"
+    text = f"""{product} {{{", ".join(names)}}}, {{r, r, r, r}}, {{r, r}}, {{f, f, f, f}};"""
+    assert found("9.0", "sm_90", f".reg .f32 f; {text}") == ["undeclared-name"]

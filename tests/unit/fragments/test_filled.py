@@ -10,7 +10,11 @@ from ptxloom.diagnostics import UsageError
 from ptxloom.fragments import fragment
 from ptxloom.fragments.execute import ldmatrix
 from ptxloom.fragments.filled import fill, read_registers
+from ptxloom.fragments.matrix_operands import matrix_operands
+from ptxloom.fragments.number_types import is_complex, is_float, is_number
 from ptxloom.isa.matrix import variants
+from ptxloom.syntax import parse
+from ptxloom.syntax.visitor import instructions
 from ptxloom.views.drawing.formats import as_svg
 from ptxloom.views.fragments import filled_pictures
 from ptxloom.views.fragments.filled_pictures import number
@@ -85,3 +89,48 @@ def test_the_picture_says_every_value() -> None:
 def test_numbers_side_by_side_in_registers_are_read_lowest_bits_first() -> None:
     assert read_registers(np.array([0x40003C00, 0xC4005000], np.uint32), "f16").tolist() == [[1, 2], [32, -4]]
     assert read_registers(np.array([0x0180], np.uint16), "s8").tolist() == [[-128, 1]]
+
+
+INTEGERS = (
+    "bool",
+    "int8",
+    "uint16",
+    "int32",
+    "uint64",
+    ml_dtypes.int2,
+    ml_dtypes.uint2,
+    ml_dtypes.int4,
+    ml_dtypes.uint4,
+)
+FLOATS = ("float16", "float32", "float64", ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, ml_dtypes.float4_e2m1fn)
+NO_NUMBERS = ("object", "datetime64[s]", "timedelta64[s]", "U3", "S3", "V4", [("x", "f4")])
+
+
+@pytest.mark.parametrize(
+    ("kinds", "known"),
+    [
+        (INTEGERS, (True, False, False)),
+        (FLOATS, (True, True, False)),
+        (("complex64", "complex128"), (True, False, True)),
+        (NO_NUMBERS, (False, False, False)),
+    ],
+)
+def test_types_of_arrays_are_numbers_floats_and_complex_ones_or_not(
+    kinds: tuple[Any, ...], known: tuple[bool, bool, bool]
+) -> None:
+    for kind in map(np.dtype, kinds):
+        assert (is_number(kind), is_float(kind), is_complex(kind)) == known, kind
+
+
+@pytest.mark.parametrize(
+    ("statement", "names"),
+    [
+        ("mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 a, b, c, d, e, 0;", "dabc"),
+        ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 a, b, c, d;", "dabc"),
+        ("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {a, b, c, d}, x, y, e, 0, p, 1, 1, 0, 0;", "d"),
+        ("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a, b, c, d}, {a, b, c, d}, y, p, 1, 1, 0;", "da"),
+    ],
+)
+def test_matrices_in_registers_are_those_that_have_a_map(statement: str, names: str) -> None:
+    (node,) = instructions(parse(statement))
+    assert "".join(one.name for one in matrix_operands(node)) == names

@@ -35,6 +35,10 @@ SHORT = {
 def test_the_map_of_d_is_the_layout_that_the_machine_uses(words: str) -> None:
     one = tensor_instruction(f"tcgen05.mma.{words}")
     layout, held = layout_of(one), fragment(one, "d")
+    places = {layout.place(row, column, one.told.n) for row in range(one.told.m) for column in range(0, one.told.n, 8)}
+    lanes = {place.lane for place in places}
+    assert layout.lanes == max(lanes) + 1 - min(lanes)
+    assert not any(fragment(one, operand).addressed for operand in fragment_operands(one))
     assert layout.name == D_LAYOUTS[words]
     assert (held.rows, held.columns, held.registers) == (one.told.m, one.told.n, layout.columns(one.told.n))
     for e in held.elements:

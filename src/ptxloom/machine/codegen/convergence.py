@@ -70,8 +70,8 @@ def _wait(b: Builder, members_: Value, kind: int) -> None:
     """Continue once every member is here, or no other can come."""
     b.store(members_, b.scratch(), 64)
     number = Value("i32", str(b.block.number))
-    watched = kind if "synccheck" in b.checks or kind == state.DIVERGENT else 0
-    chosen = b.runtime(reconvergence.converge, W, number, _site(b), Value("i32", str(watched)))
+    watched = kind if "synccheck" in b.checks else 0
+    chosen = b.runtime(reconvergence.converge, W, number, _site(b), watched, int(kind == state.DIVERGENT))
     here, elsewhere, on, full = (b.fresh("L") for _ in range(4))
     b.do(f"br {b.compare('eq', chosen, number)}, label %{here}, label %{elsewhere}")
     b.label(elsewhere)

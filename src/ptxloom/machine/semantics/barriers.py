@@ -105,7 +105,7 @@ def _wait(b: Builder, op: Op, number: tree.Operand, threads: list[tree.Operand])
     b.resume(b.runtime(barriers.barrier_wait, W, b.active_mask, numbers, counts, b.following, _watched(b, op)))
 
 
-@family("bar", "barrier", when=lambda op: op.has("arrive") and len(op.operands) == 2)
+@family("bar", "barrier", when=lambda op: op.has("arrive"))
 def arrive(b: Builder, op: Op) -> None:
     """Arrive at a barrier without waiting."""
     numbers, counts = _numbers(b, op, op.operands[0], list(op.operands[1:]))

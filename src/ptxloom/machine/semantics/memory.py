@@ -118,7 +118,7 @@ def _load_partly(b: Builder, op: Op) -> None:
             if part.at // size == number or part.at < number * size < part.at + part.bytes:
                 bits = 8 * min(part.bytes, size)
                 piece = b.load(vector(f"i{bits}"), _byte_place(b, max(part.at, number * size)), 32)
-                shift = b.constant(value.type, 8 * (part.at % size) if part.bytes < size else 0)
+                shift = b.constant(value.type, 8 * (part.at % size))  # 0 of a part that is larger: it starts an element
                 value = b.apply("or", value, b.apply("shl", b.resize(piece, op.type.bits), shift))
         values.append(value)
     b.write_all(op.operands[0], tuple(values), op.type.signed)

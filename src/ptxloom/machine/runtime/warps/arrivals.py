@@ -41,7 +41,6 @@ def settle(cta: Cta, number: u32) -> u32:
     barrier.value = 0
     barrier.arrivals = 0
     barrier.site = 0
-    barrier.first = 0
     return 1
 
 

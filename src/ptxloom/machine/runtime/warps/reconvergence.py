@@ -126,13 +126,13 @@ def pause(w: Warp) -> None:
     w.worker.paused = 1
 
 
-def converge(w: Warp, block: u32, site: u32, kind: u32) -> u32:
+def converge(w: Warp, block: u32, site: u32, kind: u32, hasty: u32) -> u32:
     """Wait at a warp-synchronous instruction (in block `block`); each running lane names its members in the scratch.
 
     A lane goes on when every live lane among its members is here. Returns `block` if all running lanes go on (lanes
     that waited join them), another block to run meanwhile, or NONE. A hazard of `kind` is noted (0: none) when lanes
-    have to go on without members that wait elsewhere. DIVERGENT is the kind of `.aligned` instructions, at which
-    hardware does not wait: their lanes go on as soon as no other lane of the warp can run.
+    have to go on without members that wait elsewhere. At `.aligned` instructions lanes are `hasty`: hardware does not
+    wait there, and they go on as soon as no other lane of the warp can run.
     """
     named = lanes(view(u32, w.scratch))
     if w.mask & ~w.passing == 0:
@@ -151,7 +151,7 @@ def converge(w: Warp, block: u32, site: u32, kind: u32) -> u32:
     w.blocked = (w.blocked | here) & ~ready
     w.waited = (w.waited | here) & ~ready
     w.hasty = w.hasty & ~here
-    if kind == DIVERGENT:
+    if hasty != 0:
         w.hasty = w.hasty | here & ~ready
     w.starved = 0
     if ready == here:

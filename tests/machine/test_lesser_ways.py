@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from machine.small_kernels import entry
+from ptxloom.machine import LaunchError
 
 FIELDS = ("xyzw", "rgba")
 
@@ -186,3 +187,13 @@ def test_a_number_stored_beside_what_is_unwritten_is_written() -> None:
         assert {one.tool for one in found} == kinds
         if not kinds:
             assert out.tolist() == [5] * 32
+
+
+@pytest.mark.parametrize(
+    ("access", "size"), [("u8 %h1", 1), ("u32 %r1", 4), ("v4.u32 {%r1, %r2, %r3, %r4}", 16), ("b128 %q", 16)]
+)
+def test_an_address_of_another_space_is_reported_with_as_many_bytes_as_are_touched(access: str, size: int) -> None:
+    body = f".reg .b128 %q; mov.u64 %rd3, tile; cvta.shared.u64 %rd3, %rd3; ld.shared.{access}, [%rd3];"
+    with pytest.raises(LaunchError) as caught:
+        entry(body, before=".shared .align 16 .b8 tile[512];\n").launch(1, 32, [np.zeros(32, np.uint32)])
+    assert [one.size for one in caught.value.hazards] == [size]

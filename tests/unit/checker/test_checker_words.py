@@ -113,10 +113,15 @@ def test_a_special_register_is_an_address_where_ptxas_lets_it_pass(statement: st
     assert told == [("address-register", severity) for severity in severities]
 
 
-@pytest.mark.parametrize("place", range(4))
-def test_of_an_undeclared_element_between_others_it_is_said_that_it_is_undeclared_and_nothing_else(place: int) -> None:
-    names = ["f", "f", "f", "f"]
-    names[place] = "nothing"
-    product = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"
-    text = f"""{product} {{{", ".join(names)}}}, {{r, r, r, r}}, {{r, r}}, {{f, f, f, f}};"""
-    assert found("9.0", "sm_90", f".reg .f32 f; {text}") == ["undeclared-name"]
+@pytest.mark.parametrize("first", ["b32", "f32", "b24", "texref", "anything", "f16x2", "b128", "pred"])
+@pytest.mark.parametrize("second", ["s32", "f32", "u8", "samplerref", "nothing", "b64"])
+def test_neighbours_in_a_vector_agree_in_type_if_both_are_types(first: str, second: str) -> None:
+    both = (first, second)
+    rules = found(
+        "9.0", "sm_90", f".reg .{first} x; .reg .{second} y; ldmatrix.sync.aligned.m8n8.x2.b16 {{x, y}}, [r];"
+    )
+    if first == "pred":
+        differ = second not in {"samplerref", "nothing"}
+    else:
+        differ = first in {"f32", "f16x2"} and second in {"s32", "f32"} and first != second
+    assert ("element-types" in rules) == differ

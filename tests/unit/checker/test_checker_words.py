@@ -116,7 +116,6 @@ def test_a_special_register_is_an_address_where_ptxas_lets_it_pass(statement: st
 @pytest.mark.parametrize("first", ["b32", "f32", "b24", "texref", "anything", "f16x2", "b128", "pred"])
 @pytest.mark.parametrize("second", ["s32", "f32", "u8", "samplerref", "nothing", "b64"])
 def test_neighbours_in_a_vector_agree_in_type_if_both_are_types(first: str, second: str) -> None:
-    both = (first, second)
     rules = found(
         "9.0", "sm_90", f".reg .{first} x; .reg .{second} y; ldmatrix.sync.aligned.m8n8.x2.b16 {{x, y}}, [r];"
     )

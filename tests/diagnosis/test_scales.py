@@ -105,3 +105,18 @@ def test_blocks_that_do_not_cover_a_matrix_are_left_open() -> None:
     row, column = _places(32, 24)
     found = asked(row // 8, (row, column), Matrix((32, 24), ("k", "n")), Scales((7, 5), 35))
     assert (found.right, found.named) == (False, None)
+
+
+def test_zero_points_from_another_place_of_the_right_word_are_told_and_those_of_another_order_are_not() -> None:
+    k, n = (axis.ravel() for axis in np.indices((64, 32)))
+    words, scales = k // 16 * 32 + n // 8 * 8, Scales((4, 32), 128, 8)
+    by_k = asked(words + k // 8 % 8, (k, n), Matrix((64, 32), ("k", "n")), scales)
+    assert by_k.named is not None
+    assert (by_k.named.cause, by_k.named.detail) == (
+        "block-mismatch",
+        "each comes from the right word, but from another place in it",
+    )
+    assert int(by_k.wrong.sum()) == 64 * 32 * 7 // 8
+    another = asked(words + n % 8 // 2 + n % 2 * 4, (k, n), Matrix((64, 32), ("k", "n")), scales)
+    assert not another.right
+    assert another.named is None or "place in it" not in another.named.detail

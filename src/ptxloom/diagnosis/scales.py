@@ -138,7 +138,7 @@ def _judged(
     known = held >= 0
     array = record.arrays[one.array]
     per = 8 * array.dtype.itemsize // one.unit_bits
-    scales = Scales((*array.shape[:-1], array.shape[-1] * per), array.nbytes * 8 // one.unit_bits)
+    scales = Scales((*array.shape[:-1], array.shape[-1] * per), array.nbytes * 8 // one.unit_bits, per)
     place = computed.rows[known], computed.columns[known]
     result = asked(held[known], place, Matrix(extents, _WORDS[computed.role]), scales)
     if result.right:

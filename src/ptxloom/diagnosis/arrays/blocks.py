@@ -79,10 +79,12 @@ class Scales(NamedTuple):
     Attributes:
         shape: Its own.
         size: How many there are.
+        per: How many are packed in a word.
     """
 
     shape: tuple[int, ...]
     size: int
+    per: int = 1
 
 
 class Asked(NamedTuple):
@@ -119,6 +121,11 @@ def asked(held: Integers, place: tuple[Integers, Integers], matrix: Matrix, scal
     best = int(np.argmax(shares))
     if not len(held) or shares[best] == 1:
         return Asked(right=True, named=None, wrong=nothing)
+    for grid in grids if scales.per > 1 and len(scales.shape) > 1 else ():
+        wanted = grid.number(*grid.block(rows, columns))
+        if _is_elsewhere_in_words(held, wanted, scales.per):
+            named = Named(_CAUSE, "each comes from the right word, but from another place in it")
+            return Asked(right=False, named=named, wrong=wanted != held, wanted=wanted)
     names = [_named(grid, held, rows, columns, matrix.words) for grid in grids]
     ways = [number for number, one in enumerate(names) if one is not None]
     if not ways:
@@ -132,6 +139,17 @@ def asked(held: Integers, place: tuple[Integers, Integers], matrix: Matrix, scal
         return Asked(right=False, named=None, wrong=nothing)
     wanted = grids[best].number(*grids[best].block(rows, columns))
     return Asked(right=False, named=named, wrong=wanted != held, wanted=wanted)
+
+
+def _is_elsewhere_in_words(held: Integers, wanted: Integers, per: int) -> bool:
+    """Whether each scale comes from the right word, but not from its place there, nor from one of another order.
+
+    In an order of their own, which may be intended, each place would always stand for the same other.
+    """
+    if (held // per != wanted // per).any():
+        return False
+    pairs = np.unique(np.stack((held % per, wanted % per)), axis=1)
+    return pairs.shape[1] > max(len(np.unique(pairs[0])), len(np.unique(pairs[1])))
 
 
 def _is_plain(named: Named | None, held: Integers, scales: Scales) -> bool:

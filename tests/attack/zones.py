@@ -165,4 +165,10 @@ def guard(zones: Zones) -> None:
     def zeroed_widely(size: int, what: str) -> NDArray[np.uint8]:
         return zeroed(size, 64, what)
 
+    def left_over(size: int, what: str) -> NDArray[np.uint8]:
+        content = zeroed(size, 64, what)
+        content[:] = 0xA5  # what a launch before may have left
+        return content
+
     setattr(provenance, zeroed_widely.__name__, zeroed_widely)
+    setattr(provenance, left_over.__name__, left_over)

@@ -11,16 +11,18 @@ import pytest
 
 from ptxloom.machine.native import jit, language
 from ptxloom.machine.native.language import part, u32
-from ptxloom.machine.runtime.provenance.nodes import FEWEST, make_nodes, node_tag
+from ptxloom.machine.runtime.provenance.nodes import FEWEST, find_newest, make_nodes, node_tag
 from ptxloom.machine.runtime.structs import trail as model
 from ptxloom.machine.runtime.structs.trail import Trail
 
 LANES: Final = 32
 SLOTS: Final = 1 << 17
+WORDS: Final = 64 * 32 + 32  # of global memory
 
 
 def made_together(trail: Trail, site: u32) -> u32:
     stage = trail.stage
+    find_newest(trail, part(stage, 0, 32), part(stage, 32, 32), part(stage, 64, 32))
     return make_nodes(trail, site, part(stage, 0, 32), part(stage, 32, 32), part(stage, 64, 32), part(stage, 96, 32))
 
 
@@ -34,6 +36,8 @@ class Nodes:
         self.trail.nodes, self.trail.node_limit = self._nodes.ctypes.data, limit
         self.trail.slots, self.trail.slot_count = self._slots.ctypes.data, SLOTS
         self.trail.node_count = 1
+        self._made = np.zeros(1 + WORDS + limit, np.uint32)
+        self.trail.made, self.trail.made_count, self.trail.made_words = self._made.ctypes.data, len(self._made), WORDS
         self.limit, self.known = limit, dict[tuple[int, ...], int]()
         single, u64 = ctypes.c_uint32, ctypes.c_uint64
         one = ctypes.CFUNCTYPE(u64, ctypes.c_void_p, u64, single, u64, u64, u64)

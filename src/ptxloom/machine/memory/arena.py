@@ -97,10 +97,20 @@ def zeroed_widely(size: int, what: str) -> NDArray[np.uint8]:
     """
     if size <= _SMALL_PAGES or not hasattr(mmap, "MADV_HUGEPAGE"):
         return zeroed(size, _ALIGNMENT, what)
+    return np.frombuffer(pages(size, what), np.uint8)
+
+
+def pages(size: int, what: str) -> mmap.mmap:
+    """The same as the host gives it.
+
+    Raises:
+        OutOfHostMemory: The host does not have it.
+    """
     room = _pages(size, what)
-    with contextlib.suppress(OSError):  # a host without large pages
-        room.madvise(mmap.MADV_HUGEPAGE, _SMALL_PAGES)
-    return np.frombuffer(room, np.uint8)
+    if size > _SMALL_PAGES and hasattr(mmap, "MADV_HUGEPAGE"):
+        with contextlib.suppress(OSError):  # a host without large pages
+            room.madvise(mmap.MADV_HUGEPAGE, _SMALL_PAGES)
+    return room
 
 
 class Arena:

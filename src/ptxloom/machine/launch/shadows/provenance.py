@@ -18,6 +18,7 @@ from ptxloom.machine.instruments.tag_places import SPARE_LANE_BYTES, spare_place
 from ptxloom.machine.launch.shadows.shadow import ShadowMaker, warps_of
 from ptxloom.machine.launch.tensor_forms import multiplied, plan_key
 from ptxloom.machine.memory.arena import zeroed_widely
+from ptxloom.machine.memory.left_over import left_over
 from ptxloom.machine.native import language
 from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 from ptxloom.machine.results.raw_provenance import ProductSite, RawProvenance
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.provenance_choice import Provenance
 
 _TAG: Final = 8  # bytes
+_MADE: Final = 4  # bytes of a node's number
 _GLOBAL: Final = "provenance's tags of global memory"
 _NEAR: Final = "provenance's tags of shared and local memory"
 _KEPT: Final = "provenance's products and nodes"
@@ -107,12 +109,15 @@ class ProvenanceShadow(ShadowMaker):
             ("node", nodes, model.NODE_BYTES), ("slot", slots, _TAG), ("event", min(events, model.EVENT_LIMIT),
             model.EVENT_BYTES), ("pool", rest, _TAG),
         ):  # fmt: skip
-            room = self._take(count * size, _KEPT)
-            self._kept[name] = room
+            self._budget.charge(_KEPT, count * size)
+            room = self._kept[name] = (
+                left_over(count * size, _KEPT) if name in _FILLED else zeroed_widely(count * size, _KEPT)
+            )
             field, limit = _FIELDS[name]
             setattr(trail, field, room.ctypes.data)
             setattr(trail, limit, count)
         trail.path_count = trail.node_count = 1
+        self._kept["node"][: model.NODE_BYTES] = 0
         table = np.array(lane_maps(self._program)[1], np.uint32)
         trail.maps, trail.map_count = self._arena.put(table) if len(table) else 0, len(table)
 
@@ -156,6 +161,11 @@ class ProvenanceShadow(ShadowMaker):
         changed = self._take((at >> model.PAGE_SHIFT) + 1, _GLOBAL)
         self._kept["changed"] = changed
         self._trail.changed, self._trail.page_count = changed.ctypes.data, len(changed)
+        words = (at >> model.ELEMENT_SHIFT) + 1
+        made = self._take(_MADE * (1 + words + int(self._trail.node_limit)), _KEPT)
+        self._kept["made"] = made
+        self._trail.made, self._trail.made_count = made.ctypes.data, len(made) // _MADE
+        self._trail.made_words = words
 
     def renew(self, address: int, size: int) -> None:
         """Treat the bytes as never written."""
@@ -259,10 +269,11 @@ _FIELDS: Final = {
     "path": ("paths", "path_limit"), "known": ("known", "known_slots"), "node": ("nodes", "node_limit"),
     "slot": ("slots", "slot_count"), "event": ("events", "event_limit"), "pool": ("pool", "pool_limit"),
 }  # fmt: skip
+_FILLED: Final = ("node", "slot", "event", "pool")  # which native code fills before it reads them
 _EVENT: Final = np.dtype([
     ("site", "u4"), ("warp", "u4"), ("cta", "u8"), ("lanes", "u4"), ("plan", "u4"), ("start", "u8"), ("tags", "u8"),
 ])  # fmt: skip
-_NODE: Final = np.dtype([("site", "u4"), ("first_made", "u4"), ("sources", "u8", 3)])
+_NODE: Final = np.dtype([("site", "u4"), ("spare", "u4"), ("sources", "u8", 3)])
 
 
 def budget_of(asked: Provenance) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import copy, part, u32, u64
+from ptxloom.machine.native.language import copy, fill, part, u32, u64
 from ptxloom.machine.runtime.memory.matrix_layout import row_at
 from ptxloom.machine.runtime.provenance.memory_tags import read_tags
 from ptxloom.machine.runtime.provenance.moments import cta_number, place_among
@@ -41,7 +41,10 @@ def begin_event(w: Warp, cta: Cta, site: u32, lanes: u32, tags: u32) -> None:
     event.warp = w.index
     event.cta = index
     event.lanes = lanes
+    event.plan = 0
     event.start = trail.pool_count
+    event.tags = 0
+    fill(part(trail.pool, trail.pool_count, tags), 0)
 
 
 def note_operand(w: Warp, site: u32, place: u32, room: u32, each: u32) -> None:

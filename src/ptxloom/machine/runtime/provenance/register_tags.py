@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import copy, part, u32, u64
-from ptxloom.machine.runtime.provenance.nodes import fetch_slots, hashed_tag, make_nodes, node_hash, node_tag
+from ptxloom.machine.runtime.provenance.nodes import fetch_slots, find_newest, make_nodes, newest_tag, node_tag
 from ptxloom.machine.runtime.provenance.paths import converted_tag, is_part, move_run, put_value, value_tag
 from ptxloom.machine.runtime.provenance.register_heads import (
     FULL,
@@ -209,12 +209,11 @@ def compute_heads(
             compute_rough_heads(lanes, into, xs, ys, zs)
         return
     partial = u32(a_size != 0 and bytes_after_head(w, a, a_size) < a_size)
+    find_newest(trail, xs, ys, zs)
     if lanes == FULL and unpacks & partial == 0 and make_nodes(trail, site, xs, ys, zs, into) != 0:
         return
-    hashes = part(trail.stage, 0, 32)
-    for lane in range(32):
-        hashes[lane] = node_hash(site, xs[lane], ys[lane], zs[lane])
-    fetch_slots(trail, hashes, part(trail.stage, 32, 32))
+    fetch_slots(trail, site, xs, ys, zs)
+    newest = part(trail.newest, 0, 32)
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             first = xs[lane]
@@ -224,7 +223,7 @@ def compute_heads(
             if single and (partial != 0 or first & KIND == BITS):
                 tag = converted_tag(trail, site, first, 0)
             elif first | others != 0:
-                tag = hashed_tag(trail, COMPUTED, site, first, ys[lane], zs[lane], hashes[lane])
+                tag = newest_tag(trail, COMPUTED, site, first, ys[lane], zs[lane], newest[lane])
             into[lane] = tag
 
 

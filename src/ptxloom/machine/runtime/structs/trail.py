@@ -37,6 +37,7 @@ KIND: Final = 7 << KIND_SHIFT
 
 BYTE_BITS: Final = 3
 BIT_BITS: Final = 3
+ELEMENT_SHIFT: Final = 2  # of what `Trail.made` counts as an element, by the numbers of bytes
 PLACE_SHIFT: Final = BYTE_BITS + BIT_BITS
 SLOT_BITS: Final = 15  # of an element of D among those that a warp holds: by register, lane, and place in the register;
 #   of those of a CTA in tensor memory, by row and column
@@ -72,7 +73,7 @@ class Node:
     """A value made from others."""
 
     site: u32
-    first_made: u32  # the first node whose newest source this is; 0: not one yet (`nodes`)
+    spare: u32
     sources: Annotated[Array[u64], 3]  # their tags; 0 for no origin
 
 
@@ -93,7 +94,7 @@ class Trail:
 
     stage: Annotated[Array[u64], STAGE]  # first, so that it is aligned
     zeros: Annotated[Array[u64], 32]  # never written
-    newest: Annotated[Array[u64], 32]  # the numbers of the newest sources of what 32 lanes compute (`nodes`)
+    newest: Annotated[Array[u64], 32]  # where the newest sources stand of what 32 lanes compute (`nodes`)
     paths: Annotated[Slice[PathStep], "path_limit"]  # number 0 is that of no step at all
     path_limit: u64
     path_count: u64
@@ -104,6 +105,9 @@ class Trail:
     nodes: Annotated[Slice[Node], "node_limit"]  # number 0 stands for all that there was no room for
     node_limit: u64
     node_count: u64
+    made: Annotated[Slice[u32], "made_count"]  # by newest source: the first node that is made of it; 0: none (`nodes`)
+    made_count: u64
+    made_words: u64  # how many words of global memory come first in it, behind number 0
     slots: Annotated[Slice[u64], "slot_count"]  # where nodes are found (`nodes`): upper half of a hash, number; 0: free
     slot_count: u64  # a power of two
     slots_used: u64  # the first of them: likewise

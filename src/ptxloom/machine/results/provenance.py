@@ -378,7 +378,7 @@ class ProvenanceRecord:
         for first, tags in self.raw.pieces:
             low, high = max(first, start), min(first + len(tags), start + size)
             if low < high:
-                result[low - start : high - start] = tags[low - first : high - first]
+                result[low - start : high - start] = tags.of_bytes(low - first, high - first)
         return result
 
 

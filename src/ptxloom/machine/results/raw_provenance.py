@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.instruments.matrix_tags import Factor
+    from ptxloom.machine.results.word_tags import WordTags
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class RawProvenance:
     """
 
     places: NDArray[np.uint64]
-    pieces: tuple[tuple[int, NDArray[np.uint64]], ...]
+    pieces: tuple[tuple[int, WordTags], ...]
     events: NDArray[Any]
     pool: NDArray[np.uint64]
     paths: NDArray[np.uint32]

@@ -23,8 +23,9 @@ from ptxloom.machine.native import language
 from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 from ptxloom.machine.results.raw_provenance import ProductSite, RawProvenance
 from ptxloom.machine.results.trace_choice import chosen_blocks
+from ptxloom.machine.results.word_tags import WordTags
 from ptxloom.machine.runtime import state
-from ptxloom.machine.runtime.provenance.shared_words import WORD
+from ptxloom.machine.runtime.provenance.tag_words import WORD
 from ptxloom.machine.runtime.structs import trail as model
 from ptxloom.machine.runtime.structs.spans import Span
 
@@ -76,7 +77,7 @@ class ProvenanceShadow(ShadowMaker):
         self._forms = self._registers + self._register_tags
         self._form_bytes = -(-self._register_tags // (_TAG * LANES) // 64) * 64
         self.warp_bytes = self._forms + self._form_bytes - (state.REGISTERS + program.register_bytes + before)
-        self._pieces: list[tuple[int, int, int, NDArray[np.uint64] | None]] = []  # start, end, origin, tags
+        self._pieces: list[tuple[int, int, int, WordTags | None]] = []  # start, end, origin, tags
         self._trail: Any = language.structure(model.Trail).from_address(arena.take(model.TRAIL_BYTES))
         self._kept: dict[str, NDArray[Any]] = {}
         self._moments = moments
@@ -151,9 +152,15 @@ class ProvenanceShadow(ShadowMaker):
             if start != last:
                 at += _BETWEEN
             last = end
-            tags = self._take(_TAG * (end - start), _GLOBAL).view(np.uint64) if row[2] and end > start else None
+            tags = None
             row[fields["origin"] // 8] = at
-            row[fields["tags"] // 8] = 0 if tags is None else tags.ctypes.data
+            if row[2] and end > start:
+                room = (
+                    self._take(_TAG * count, _GLOBAL).view(np.uint64) for count in ((end - start) // WORD, end - start)
+                )
+                tags = WordTags(*room)
+                row[fields["words"] // 8] = tags.heads.ctypes.data
+                row[fields["tags"] // 8] = tags.bytes.ctypes.data
             self._pieces.append((start, end, at, tags))
             at += end - start
         if at > model.PLACE_LIMIT:
@@ -171,7 +178,7 @@ class ProvenanceShadow(ShadowMaker):
         """Treat the bytes as never written."""
         for start, end, _, tags in self._pieces:
             if start <= address < end and tags is not None:
-                tags[address - start : address - start + size] = 0
+                tags.clear(address - start, size)
 
     def cluster(self, launch: Any, ctas: Sequence[int]) -> None:
         """Allocate the tags of shared and local memory."""

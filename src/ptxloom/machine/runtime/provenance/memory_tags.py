@@ -10,8 +10,6 @@ from ptxloom.machine.runtime.memory.bounds import within
 from ptxloom.machine.runtime.memory.lane_access import space_at
 from ptxloom.machine.runtime.memory.places import registers, warp_at
 from ptxloom.machine.runtime.provenance.global_tags import (
-    found_run,
-    give_run,
     is_far,
     load_values,
     read_global_tags,
@@ -30,7 +28,6 @@ from ptxloom.machine.runtime.provenance.register_heads import (
     tags_of,
 )
 from ptxloom.machine.runtime.provenance.shared_words import (
-    WORD,
     load_word_rows,
     load_word_tags,
     read_shared_tags,
@@ -38,6 +35,7 @@ from ptxloom.machine.runtime.provenance.shared_words import (
     store_word_tags,
     write_shared_tags,
 )
+from ptxloom.machine.runtime.provenance.tag_words import WORD, found_tag, given_tag
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, LOCAL, SHARED, WINDOW_BYTES, Cta, Warp
 from ptxloom.machine.runtime.structs.trail import BIT_SHIFT, STAGE, TWICE, UNPACKED
 from ptxloom.machine.runtime.turns import spend
@@ -70,7 +68,8 @@ def read_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32, out
         read_global_tags(w, site, at, size, into)
     elif named == LOCAL and within(offset, u64(size), w.local_bytes) != 0:
         known = part(w.local_tags, u64(lane) * w.local_bytes + offset, size)
-        found_run(trail, site, into, known, size, 0)
+        for n in range(size):
+            into[n] = found_tag(trail, site, known[n])
     elif named == SHARED and has_shared(w, offset, size) != 0:
         read_shared_tags(trail, site, shared_owner(w, offset), inside, size, into)
     else:
@@ -78,7 +77,7 @@ def read_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32, out
 
 
 def write_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32, given: Slice[u64], again: u64) -> None:
-    """Set the tags of bytes that an instruction writes to memory; `again` as in `give_run`."""
+    """Set the tags of bytes that an instruction writes to memory; `again` as in `write_global_tags`."""
     trail = w.launch.trail
     named = space_at(at, space)
     offset = at & WINDOW_BYTES - 1
@@ -87,7 +86,8 @@ def write_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32, gi
         write_global_tags(w, site, at, size, given, again)
     elif named == LOCAL and within(offset, u64(size), w.local_bytes) != 0:
         known = part(w.local_tags, u64(lane) * w.local_bytes + offset, size)
-        give_run(trail, site, known, given, size, 0)
+        for n in range(size):
+            known[n] = given_tag(trail, site, given[n])
     elif named == SHARED and has_shared(w, offset, size) != 0:
         write_shared_tags(trail, site, shared_owner(w, offset), inside, size, given)
 

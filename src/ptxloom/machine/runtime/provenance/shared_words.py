@@ -12,14 +12,20 @@ from ptxloom.machine.native.language import copy, fill, length, part, u32, u64
 from ptxloom.machine.runtime.memory.bounds import within
 from ptxloom.machine.runtime.provenance.paths import moved_tag, of_one_path, path_after, step_run
 from ptxloom.machine.runtime.provenance.register_heads import FULL, step_alike
+from ptxloom.machine.runtime.provenance.tag_words import (
+    SPLIT,
+    WORD,
+    found_tag,
+    given_tag,
+    split_at,
+    tag_of_byte,
+    word_byte,
+)
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, WINDOW_BYTES, Cta, Warp
 from ptxloom.machine.runtime.structs.trail import KIND, PATH_FIELD, WRITTEN, Trail
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
-
-SPLIT = 1  # no tag is so
-WORD = 4
 
 
 def start_words(cta: Cta) -> None:
@@ -29,33 +35,9 @@ def start_words(cta: Cta) -> None:
     fill(part(cta.tags, whole, length(cta.tags) - whole), 0)
 
 
-def word_byte(head: u64, byte: u32) -> u64:
-    """The tag of a byte of a word by the word's head."""
-    if head == 0 or head & KIND == WRITTEN:
-        return head
-    return head + u64(byte)
-
-
 def shared_tag(cta: Cta, at: u64) -> u64:
     """The tag of a byte of a CTA's shared memory."""
-    word = at // WORD
-    if word < length(cta.word_tags):
-        head = cta.word_tags[word]
-        if head != SPLIT:
-            return word_byte(head, u32(at % WORD))
-    return cta.tags[at]
-
-
-def split_word(cta: Cta, at: u64) -> None:
-    """Give each byte of the word at a place a tag of its own."""
-    word = at // WORD
-    if word < length(cta.word_tags):
-        head = cta.word_tags[word]
-        if head != SPLIT:
-            tags = part(cta.tags, word * WORD, WORD)
-            for byte in range(WORD):
-                tags[byte] = word_byte(head, byte)
-            cta.word_tags[word] = SPLIT
+    return tag_of_byte(cta.word_tags, cta.tags, at)
 
 
 def copy_words(cta: Cta, out: Slice[u64]) -> None:
@@ -64,18 +46,6 @@ def copy_words(cta: Cta, out: Slice[u64]) -> None:
     while at < length(out):
         out[at] = shared_tag(cta, at)
         at = at + 1
-
-
-def found_tag(trail: Trail, site: u32, tag: u64) -> u64:
-    """The tag of a byte in memory, as an instruction that reads it finds it."""
-    if tag & KIND == WRITTEN:
-        return 0
-    return moved_tag(trail, site, tag)
-
-
-def given_tag(trail: Trail, site: u32, tag: u64) -> u64:
-    """The tag that a byte in memory takes."""
-    return moved_tag(trail, site, WRITTEN if tag == 0 else tag)
 
 
 def read_shared_tags(trail: Trail, site: u32, cta: Cta, at: u64, size: u32, out: Slice[u64]) -> None:
@@ -103,7 +73,7 @@ def write_shared_tags(trail: Trail, site: u32, cta: Cta, at: u64, size: u32, giv
     new = part(given, 0, size)
     if (at | u64(size)) % WORD != 0:
         for n in range(size):
-            split_word(cta, at + u64(n))
+            split_at(cta.word_tags, cta.tags, at + u64(n))
             cta.tags[at + u64(n)] = given_tag(trail, site, new[n])
         return
     heads = part(cta.word_tags, at // WORD, size // WORD)

@@ -45,7 +45,9 @@ class Span(language.Sealed):
     heap: HeapTable  # of the device heap; else null
     cell_count: u64
     origin: u64  # provenance's number of its first byte
-    tags: Annotated[Slice[u64], "end - start"]  # provenance's; null if it is read-only, or provenance is off
+    words: Annotated[Slice[u64], "(end - start) // 4"]  # provenance's heads of words (`tag_words`); null if it is
+    #   read-only, or provenance is off
+    tags: Annotated[Slice[u64], "end - start"]  # provenance's of bytes that no head stands for; likewise
     segments: Annotated[Slice[Segment], "segment_count"]  # racecheck's: one for as many aligned bytes; or null
     segment_count: u64
     rows: Annotated[Slice[RowTrace], "ROW_TRACES * segment_count"]  # [number of the access][segment]

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, fill, part, u8, u32, u64
+from ptxloom.machine.native.language import address, fill, length, part, u8, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.bounds import within
 from ptxloom.machine.runtime.memory.lane_access import space_at
 from ptxloom.machine.runtime.memory.places import registers, warp_at
 from ptxloom.machine.runtime.provenance.global_tags import (
+    is_changed,
     is_far,
     load_values,
     read_global_tags,
+    span_of,
     store_values,
     write_global_tags,
 )
-from ptxloom.machine.runtime.provenance.paths import element_tag
+from ptxloom.machine.runtime.provenance.paths import element_tag, moved_tag, path_after
 from ptxloom.machine.runtime.provenance.register_heads import (
     EMPTY,
     FULL,
@@ -37,7 +39,7 @@ from ptxloom.machine.runtime.provenance.shared_words import (
 )
 from ptxloom.machine.runtime.provenance.tag_words import WORD, found_tag, given_tag
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, LOCAL, SHARED, WINDOW_BYTES, Cta, Warp
-from ptxloom.machine.runtime.structs.trail import BIT_SHIFT, STAGE, TWICE, UNPACKED
+from ptxloom.machine.runtime.structs.trail import BIT_SHIFT, EXACT, STAGE, TWICE, UNPACKED
 from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:
@@ -197,12 +199,37 @@ def copy_tags(
     for start in range(0, size, 16):
         spend(w, 1)
         count = min(size - start, 16)
+        given: u32 = 0
+        if source_space == GLOBAL and target_space == SHARED and start + count <= take:
+            given = copy_far_words(w, site, target + u64(start), source + u64(start), count)
+        if given != 0:
+            continue
         for n in range(count):
             stage[n] = 0
         if start < take:
             some = min(take - start, 16)
             read_tags(w, site, lane, source + u64(start), source_space, some, part(stage, 0, some))
         write_tags(w, site, lane, target + u64(start), target_space, count, stage, TWICE)
+
+
+def copy_far_words(w: Warp, site: u32, target: u64, source: u64, size: u32) -> u32:
+    """1 if bytes of global memory that the kernel has not written are copied to words of the CTA's shared memory."""
+    trail = w.launch.trail
+    inside = target & WINDOW_BYTES - 1
+    words = part(w.cta.word_tags, 0, length(w.cta.word_tags))
+    if (inside | u64(size)) % WORD != 0 or within(inside, u64(size), length(words) * WORD) == 0:
+        return 0
+    spans = span_of(w, source, u64(size))
+    if length(spans) == 0:
+        return 0
+    own = EXACT | path_after(trail, site, 0) | spans[0].origin + (source - spans[0].start)
+    if length(spans[0].tags) != 0 and is_changed(trail, own, size) != 0:
+        return 0
+    into = part(words, inside // WORD, size // WORD)
+    tag = moved_tag(trail, site, own)
+    for n in range(size // WORD):
+        into[n] = tag + u64(n * WORD)
+    return 1
 
 
 def stage_rows(w: Warp, site: u32, lanes: u32, rows: u32, addresses: Ptr[u64], space: u32, size: u32) -> None:
@@ -230,6 +257,15 @@ def gather_tags(w: Warp, lanes: u32, start: u64, place: u32) -> None:
     into = tags_of(w, place, 4)
     trail = w.launch.trail
     map_ = part(trail.maps, start, 128)
+    some: u32 = 0
+    for n in range(128):
+        some = some | map_[n]
+    if lanes == FULL and some & UNPACKED == 0:
+        for n in range(128):
+            named = map_[n] & (1 << BIT_SHIFT) - 1
+            known = trail.stage[named & STAGE - 1]
+            into[n] = known if named < STAGE else 0
+        return
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             for n in range(4 * lane, 4 * lane + 4):

@@ -92,10 +92,21 @@ def highest_of(addresses: Ptr[u64], lanes: u32) -> u64:
     return highest
 
 
+def are_all_in_order(addresses: Ptr[u64], lanes: u32, size: u32) -> u32:
+    """1 if all lanes access as many bytes each, side by side and in order."""
+    apart = u64(~lanes)
+    for lane in range(32):
+        apart = apart | addresses[lane] - addresses[0] - u64(lane * size)
+    return u32(apart == 0)
+
+
 def is_stretch_written(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, size: u32) -> u32:
     """1 if all bytes between what lanes access in global memory are written; if they are too many to look at, 0."""
-    low = lowest_of(addresses, lanes) + offset
-    room = highest_of(addresses, lanes) + offset - low + u64(size)
+    low = addresses[0] + offset
+    room = u64(32 * size)
+    if are_all_in_order(addresses, lanes, size) == 0:
+        low = lowest_of(addresses, lanes) + offset
+        room = highest_of(addresses, lanes) + offset - low + u64(size)
     found = find_span(w.launch, low)
     if length(found) == 0 or holds(found[0], low, room) == 0:
         return 0
@@ -105,25 +116,30 @@ def is_stretch_written(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, si
         return 1
     if room > MANY_BYTES:
         return 0
-    return u32(unwritten_bytes(part(found[0].written, low - found[0].start, room)) == 0)
+    return are_written(part(found[0].written, low - found[0].start, room))
 
 
 def fill_stretch(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, size: u32) -> u32:
     """Mark as written what all lanes write in global memory, side by side and in order; 0 if they do otherwise."""
+    if are_all_in_order(addresses, lanes, size) == 0:
+        return is_no_stretch_watched(w, addresses, offset, lanes, size)
+    low = addresses[0] + offset
+    found = find_span(w.launch, low)
+    if length(found) == 0 or holds(found[0], low, u64(32 * size)) == 0:
+        return 0
+    if address(found[0].written) != 0:
+        fill(part(found[0].written, low - found[0].start, 32 * size), WRITTEN)
+    return 1
+
+
+def is_no_stretch_watched(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, size: u32) -> u32:
+    """1 if all that lanes access is in one piece of global memory that is not watched."""
     low = lowest_of(addresses, lanes) + offset
     room = highest_of(addresses, lanes) + offset - low + u64(size)
     found = find_span(w.launch, low)
     if length(found) == 0 or holds(found[0], low, room) == 0:
         return 0
-    if address(found[0].written) == 0:
-        return 1
-    apart = u64(~lanes)
-    for lane in range(32):
-        apart = apart | addresses[lane] + offset - low - u64(lane * size)
-    if apart != 0:
-        return 0
-    fill(part(found[0].written, low - found[0].start, room), WRITTEN)
-    return 1
+    return u32(address(found[0].written) == 0)
 
 
 @watching
@@ -159,6 +175,14 @@ def read_lane(w: Warp, lane: u32, at: u64, space: u32, size: u32, site: u32) -> 
         return
     start = address_behind(at, space) + first_unwritten(marks)
     note_access(w, UNWRITTEN, site, lane, start, space_behind(at, space), missing, 0)
+
+
+def are_written(marks: Slice[u8]) -> u32:
+    """1 if all bytes are written."""
+    some: u8 = WRITTEN
+    for at in range(u32(length(marks))):
+        some = some | marks[at]
+    return u32(some == WRITTEN)
 
 
 def unwritten_bytes(marks: Slice[u8]) -> u32:

@@ -69,7 +69,6 @@ ELEMENTS: Final = {
     "launch/shadows/provenance.py": {
         "mark": "rows of that array",
         "_make_room": "the trail, before there is a worker",
-        "renew": "tags, in a launch of one thread",
     },
     "launch/shadows/racecheck.py": {
         "_add_segments": "a row of that array, where `mark` has made it",
@@ -78,6 +77,7 @@ ELEMENTS: Final = {
     "launch/tensor_forms.py": {"fill": "a plan that the count does not tell of yet, under the launch's lock"},
     "launch/worker.py": {"add_cluster": "the worker's own table of CTAs"},
     "memory/heap.py": {"allocate": "the heap's tables, under its lock", "release": "the same"},
+    "results/word_tags.py": {"clear": "tags of a block that comes from `malloc`, in a launch of one thread"},
 }
 _MACHINE: Final = Path(worker.__file__).parents[1]
 _DICTIONARIES: Final = (  # of Python's own
@@ -102,7 +102,8 @@ def stored_elements(path: Path) -> set[str]:
 
 
 def test_elements_of_native_arrays_are_stored_where_no_worker_is() -> None:
-    paths = [*(_MACHINE / "launch").rglob("*.py"), _MACHINE / "memory" / "heap.py"]
+    others = _MACHINE / "memory" / "heap.py", _MACHINE / "results" / "word_tags.py"
+    paths = [*(_MACHINE / "launch").rglob("*.py"), *others]
     found = {str(path.relative_to(_MACHINE)): stored_elements(path) for path in paths}
     assert {name: some for name, some in found.items() if some} == {name: {*some} for name, some in ELEMENTS.items()}
 

@@ -1,4 +1,4 @@
-"""Memory that a launch leaves to the next: whose size fits, once nobody refers to it, and not without end."""
+"""Memory that a launch leaves to the next: whose size fits, once nothing refers to it, and not without end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ptxloom.machine.memory.left_over import left_over
 SIZE = 3 << 20
 
 
-def test_memory_is_left_to_the_next_only_once_nobody_refers_to_it() -> None:
+def test_memory_is_left_to_the_next_only_once_nothing_refers_to_it() -> None:
     first = left_over(SIZE, "a test")
     view, place = first.view("u8")[: 1 << 10], first.ctypes.data
     del first

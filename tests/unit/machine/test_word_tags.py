@@ -15,7 +15,7 @@ SIZES: Final = (1, 3, 4, 7, 64, 101)
 
 
 def _drawn(chance: Random, size: int) -> tuple[WordTags, list[int]]:
-    """Tags of so many bytes, and those of each byte."""
+    """Tags of a number of bytes, and those of each byte."""
     words = WordTags(
         np.zeros(size // WORD, np.uint64), np.array([chance.randrange(99) for _ in range(size)], np.uint64)
     )

@@ -19,7 +19,7 @@ _LEFT: Final[list[mmap.mmap]] = []
 
 
 def left_over(size: int, what: str) -> NDArray[np.uint8]:
-    """Memory with any contents, aligned to pages. Once nobody refers to it, it is kept for the next who wants as much.
+    """Memory with any contents, aligned to pages. Once nothing refers to it, it is kept for the next that is as large.
 
     As long as it is kept, the host may take its pages back.
 
@@ -40,7 +40,7 @@ def left_over(size: int, what: str) -> NDArray[np.uint8]:
 
 
 def _leave(room: mmap.mmap) -> None:
-    """Keep memory that nobody refers to any more; what has lain unused for longest is dropped for it."""
+    """Keep memory that nothing refers to; what has lain unused for longest is dropped for it."""
     if hasattr(mmap, "MADV_FREE"):
         with contextlib.suppress(OSError):  # a host that does not know it
             room.madvise(mmap.MADV_FREE)

@@ -213,3 +213,15 @@ def test_a_filter_over_equal_texels_gives_what_each_of_them_is(geometry: str) ->
             found.append(out)
         assert np.allclose(found[1], found[0], rtol=2**-10, atol=2**-24)
         assert (found[0] == found[0][0]).all()
+
+
+@pytest.mark.parametrize("byte", range(4))
+def test_a_reduction_of_a_surface_races_with_a_store_to_any_of_its_bytes(byte: int) -> None:
+    """Of the texel beside it the store touches nothing."""
+    code = f"""setp.eq.u32 p, i, 0; @p sured.b.1d.add.u32.trap [t, {{PLACE}}], four; setp.eq.u32 p, i, 32;
+    add.u64 o, o, {byte}; @p st.global.u8 [o], r0; ret;"""
+    for place, kinds in ((0, ["write-after-write"]), (4, [])):
+        drawn = np.zeros(16, np.uint32)
+        both = kernel(code.replace("PLACE", str(place)))
+        found = both.launch(1, 64, [pl.surface(drawn, "1d"), drawn], checks=("racecheck:global",)).hazards
+        assert [one.kind for one in found] == kinds

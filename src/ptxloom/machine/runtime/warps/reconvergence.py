@@ -64,9 +64,17 @@ def go(w: Warp, block: u32) -> u32:
 
 def diverge(w: Warp, taken: u32, target: u32, following: u32) -> u32:
     """Some running lanes take a branch, the rest fall through."""
+    rest = w.mask & ~taken
     place_lanes(w, taken, target)
-    place_lanes(w, w.mask & ~taken, following)
-    return choose(w)
+    place_lanes(w, rest, following)
+    if w.mask != w.live & ~w.blocked or w.rotate != 0 or target == following or taken == 0 or rest == 0:
+        return choose(w)
+    chosen = min(target, following)  # as `choose` picks if no other lanes can run
+    w.mask = taken if target < following else rest
+    w.pc = chosen
+    w.pending = max(target, following)
+    w.budget = min(w.budget, ROTATION)
+    return chosen
 
 
 def scatter(w: Warp, lanes: u32) -> u32:

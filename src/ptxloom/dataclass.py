@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from dataclasses import dataclass
+    from dataclasses import dataclass  # noqa: TID251 - what checkers see
 
 _ORDERS: Final = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
 _FIELDS: Final = "__dataclass_fields__"
@@ -172,7 +172,8 @@ def _described(declared: type) -> tuple[dict[str, Field[Any]], Any]:
     types = declared.__annotations__  # its own alone, which this may make
     space = {name: value for name, value in declared.__dict__.items() if name in types}
     space |= {"__annotations__": types, "__module__": declared.__module__, "__doc__": "fields"}
-    alone: Any = dataclasses.dataclass(init=False, repr=False, eq=False)(type(declared.__name__, (), space))
+    of_library = dataclasses.dataclass(init=False, repr=False, eq=False)  # noqa: TID251 - which declares the fields
+    alone: Any = of_library(type(declared.__name__, (), space))
     for name, value in space.items():
         if isinstance(value, Field):
             if hasattr(alone, name):

@@ -23,7 +23,7 @@ PACKAGE: Final = Path(ptxloom.__file__).parent
 MACHINE: Final = "ptxloom.machine"
 MOST: Final = {"image": 7, "launch": 2, "prepare": 7, "region": 7, "stages": 5}
 """The names that each part of the port has, at most. Lower these."""
-INNER: Final = 45
+INNER: Final = 28
 """Imports of the machine that `diagnosis` makes, which reads the machine's plans: by module and name, at most."""
 
 

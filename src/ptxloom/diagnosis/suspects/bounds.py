@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnosis.suspects.changes import READ, VALUE, Change, Rewrite, held, of_node
 from ptxloom.diagnosis.suspects.sources import INDEX
-from ptxloom.machine.analysis.uniform_values import written
+from ptxloom.machine.program.mentions import written
 from ptxloom.readings.effects import loads, stores, updates_memory
 from ptxloom.syntax import tree
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ptxloom.diagnosis.suspects.changes import LITERAL, Change, Rewrite, held, of_node, with_operand
-from ptxloom.machine.analysis.uniform_values import written
+from ptxloom.machine.program.mentions import written
 from ptxloom.readings.effects import stores, updates_memory
 from ptxloom.syntax import tree
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.diagnosis.suspects.changes import OWN, READ, VALUE, Change, Rewrite, held, of_node
 from ptxloom.diagnosis.suspects.sources import kind_of, results_of
-from ptxloom.machine.analysis.uniform_values import written
+from ptxloom.machine.program.mentions import written
 from ptxloom.machine.program.symbols import Register
 from ptxloom.syntax import tree
 

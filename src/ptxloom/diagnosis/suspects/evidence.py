@@ -14,7 +14,7 @@ import numpy as np
 from ptxloom.diagnosis.suspects.changes import Change, Rewrite, of_node
 from ptxloom.diagnosis.suspects.parts import different
 from ptxloom.diagnosis.suspects.sources import names_of, results_of
-from ptxloom.machine.analysis.uniform_values import written
+from ptxloom.machine.program.mentions import written
 from ptxloom.meaning.moves import is_copy
 from ptxloom.readings.effects import loads, multiplies, stores, updates_memory
 from ptxloom.syntax import tree

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnosis.suspects.sources import names_of, results_of
-from ptxloom.machine.analysis.uniform_values import written
+from ptxloom.machine.program.mentions import written
 from ptxloom.readings.effects import loads, stores, updates_memory
 from ptxloom.solver import nearest
 from ptxloom.syntax.places import home_line

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.diagnosis.suspects.changes import READ, Change, held, with_operand
 from ptxloom.diagnosis.suspects.sources import INDEX, SPECIAL, kind_of, names_of
-from ptxloom.machine.analysis.uniform_values import written
+from ptxloom.machine.program.mentions import written
 from ptxloom.machine.program.symbols import Register
 from ptxloom.readings.effects import stores
 from ptxloom.syntax import tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnosis.suspects.changes import OWN, VALUE, Change, Rewrite, of_node
-from ptxloom.machine.analysis.uniform_values import written
+from ptxloom.machine.program.mentions import written
 from ptxloom.machine.program.symbols import Register
 from ptxloom.readings.effects import stores, updates_memory
 from ptxloom.syntax import tree

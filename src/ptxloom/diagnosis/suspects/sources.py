@@ -10,7 +10,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from ptxloom.diagnosis.suspects.changes import READ, held
-from ptxloom.machine.analysis.uniform_values import written
+from ptxloom.machine.program.mentions import written
 from ptxloom.machine.program.symbols import Register
 from ptxloom.syntax import tree
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnosis.suspects.changes import OWN, READ, Change, Rewrite, held, of_node
 from ptxloom.diagnosis.suspects.confusions import joined, lacks
-from ptxloom.machine.analysis.uniform_values import written
+from ptxloom.machine.program.mentions import written
 from ptxloom.readings.effects import loads
 from ptxloom.syntax import tree
 

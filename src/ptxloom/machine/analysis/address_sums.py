@@ -10,8 +10,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.spaces import Owner, spelled
-from ptxloom.machine.analysis.uniform_values import mentioned, written
 from ptxloom.machine.program.knowledge import AddressSum
+from ptxloom.machine.program.mentions import mentioned, written
 from ptxloom.machine.program.parts import LOADS, is_store, is_whole
 from ptxloom.machine.program.symbols import Register
 from ptxloom.readings.computed import signs

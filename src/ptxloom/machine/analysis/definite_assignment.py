@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from ptxloom.binding.effects import destinations, mentions
 from ptxloom.dataclass import dataclass
-from ptxloom.machine.analysis.uniform_values import destination
+from ptxloom.machine.program.mentions import destination
 from ptxloom.machine.program.symbols import BranchTable, Register
 from ptxloom.readings.effects import branches, turns
 from ptxloom.solver import solve

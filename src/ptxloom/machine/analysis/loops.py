@@ -6,7 +6,7 @@ from bisect import bisect_left
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.analysis.uniform_values import destination
+from ptxloom.machine.program.mentions import destination
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

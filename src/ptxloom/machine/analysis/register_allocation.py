@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ptxloom.binding.effects import updates
 from ptxloom.dataclass import dataclass
 from ptxloom.machine.analysis.loops import repeated_stretches
-from ptxloom.machine.analysis.uniform_values import mentioned, written
 from ptxloom.machine.program.knowledge import Knowledge
+from ptxloom.machine.program.mentions import mentioned, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

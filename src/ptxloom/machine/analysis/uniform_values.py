@@ -11,12 +11,12 @@ every way. What is uniform here is uniform there, not the other way round (`test
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
-from ptxloom.binding.effects import destinations
 from ptxloom.machine.program.knowledge import Knowledge
+from ptxloom.machine.program.mentions import written
 from ptxloom.machine.program.parts import is_whole
-from ptxloom.machine.program.symbols import BlockLabel, BranchTable, FunctionName, Register, Variable
+from ptxloom.machine.program.symbols import FunctionName, Register, Variable
 from ptxloom.meaning import table
 from ptxloom.meaning.literals import literal_bits
 from ptxloom.meaning.moves import is_copy
@@ -24,7 +24,7 @@ from ptxloom.meaning.origins import ORIGINS, Origin
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from ptxloom.machine.program.model import Op
 
@@ -56,41 +56,6 @@ def analyse(ops: Sequence[Op]) -> Knowledge:
         if is_copy(op) and isinstance(source, (tree.Integer, tree.Float)):
             literals[found[0].offset] = literal_bits(source, op.type)
     return Knowledge(literals, frozenset(uniform), frozenset(sites))
-
-
-def written(op: Op) -> list[Register]:
-    """The registers an instruction writes, parts of them too."""
-    named = (op.scope.find(name.text) for name, _ in destinations(op.node))
-    return [found for found in named if isinstance(found, Register)]
-
-
-def mentioned(op: Op, operands: Sequence[tree.Operand] | None = None) -> list[Register]:
-    """Every register in the operands (by default all) and the predicate of an instruction, the last one first."""
-    find = op.scope.find
-    predicate = op.node.predicate
-    found = [] if predicate is None else [find(predicate.name)]
-    for operand in reversed(op.operands if operands is None else operands):
-        if type(operand) is tree.Name:  # as most are
-            found.append(find(operand.text))
-        else:
-            found += [find(name) for name in _names(operand)]
-    return [one for one in found if isinstance(one, Register)]
-
-
-def _names(operand: tree.Operand) -> Iterator[str]:
-    waiting: list[object] = [operand]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, tree.Name):
-            yield node.text
-        elif isinstance(node, tuple):
-            waiting.extend(cast("tuple[object, ...]", node))  # nodes are tuples of their fields
-
-
-def destination(op: Op) -> BlockLabel | BranchTable | None:
-    """The label or the list of labels to which an instruction may branch."""
-    labels = (op.scope.label(operand.text) for operand in op.operands if isinstance(operand, tree.Name))
-    return next((found for found in labels if isinstance(found, (BlockLabel, BranchTable))), None)
 
 
 def _is_uniform(op: Op, uniform: set[int]) -> bool:

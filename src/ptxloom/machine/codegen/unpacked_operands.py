@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.analysis.uniform_values import destination, written
 from ptxloom.machine.native.ir import Value
+from ptxloom.machine.program.mentions import destination, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ptxloom.machine import semantics
-from ptxloom.machine.analysis.uniform_values import mentioned
 from ptxloom.machine.codegen.access import is_strong
 from ptxloom.machine.compile.tiers import LONGEST
 from ptxloom.machine.compile.variant import translate
@@ -15,6 +14,7 @@ from ptxloom.machine.hot.refusal import NotHot
 from ptxloom.machine.hot.rewrite import hot
 from ptxloom.machine.hot.summary import summary
 from ptxloom.machine.instruments.wanted import lets_be_hot
+from ptxloom.machine.program.mentions import mentioned
 
 if TYPE_CHECKING:
     from ptxloom.machine.compile.variant import Variant

@@ -6,9 +6,9 @@ import re
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
-from ptxloom.machine.analysis.uniform_values import destination
 from ptxloom.machine.hot.accesses import Touches
 from ptxloom.machine.hot.code import OUTSIDE
+from ptxloom.machine.program.mentions import destination
 from ptxloom.solver import solve
 
 if TYPE_CHECKING:

@@ -26,6 +26,8 @@ HEAD = ".version 8.6\n.target sm_90a\n.address_size 64\n"
 PLAIN = Axes(("mk", "kn", "mn"), ((8, 32), (32, 48), (8, 48)), stated=False)
 BATCH = Axes(("xmk", "xnk", "xmn"), ((3, 8, 32), (3, 16, 32), (3, 8, 16)), stated=False)
 
+CUBE = Axes(("xmk", "xnk", "xmn"), ((4, 4, 8), (4, 4, 8), (4, 4, 4)), stated=False)
+
 
 def changes(axes: Axes, index: dict[str, Integers], element: Integers) -> list[Named]:
     """What explains that a second factor is read at these flat numbers, and not at this index."""
@@ -54,6 +56,22 @@ def test_rows_are_too_near_between_tiles_that_are_right_by_themselves() -> None:
     found = changes(PLAIN, index, first * 16 * 40 + inner * 48 + index["n"])
     assert found[0].cause == "leading-dimension"
     assert "40 elements apart between tiles of 16; they are 48" in found[0].detail
+
+
+@pytest.mark.parametrize(
+    ("strides", "cause", "detail"),
+    [
+        ((8, 32, 1), "order-exchanged", "matrices and rows are exchanged"),
+        ((0, 8, 1), "rows-repeated", "one of the matrices stands for all"),
+        ((24, 8, 1), "leading-dimension", "matrices are taken to be 24 elements apart; they are 32"),
+    ],
+)
+def test_axes_of_matrices_that_are_read_with_other_strides_are_told(
+    strides: tuple[int, int, int], cause: str, detail: str
+) -> None:
+    index = everywhere(CUBE)
+    found = changes(CUBE, index, np.array(strides) @ np.stack([index[letter] for letter in "xnk"]))
+    assert (found[0].cause, found[0].detail) == (cause, detail)
 
 
 def test_a_pointer_that_never_goes_on_is_no_pitch() -> None:

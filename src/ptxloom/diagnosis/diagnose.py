@@ -32,6 +32,7 @@ from ptxloom.diagnosis.relations.examined import related
 from ptxloom.diagnosis.relations.source import Result
 from ptxloom.diagnosis.scales import scales_of
 from ptxloom.diagnosis.staged import with_tiles
+from ptxloom.diagnosis.strided import strided
 from ptxloom.diagnosis.sums.examined import sums_of
 from ptxloom.diagnosis.totals import (
     Total,
@@ -235,10 +236,11 @@ def _of_made(group: tuple[SiteEvidence, ...], results: Sequence[Unstored], run: 
 def _of_group(group: tuple[SiteEvidence, ...], run: Run, *, whole_chains: bool) -> _Verdict:
     """The errors of the products of the same arrays."""
     record = run.record
-    exchanged = list(other_arrays(group, record, run.used, run.said)) or list(nibbles_unshifted(group, record))
-    if exchanged:
-        return _Verdict([of_total(one, run) for one in exchanged], Asked(group, None, condemned=True))
     image = image_of(group, run.arrays)
+    exchanged = list(other_arrays(group, record, run.used, run.said))
+    totals = exchanged or list(nibbles_unshifted(group, record)) or strided(image)
+    if totals:
+        return _Verdict([of_total(one, run) for one in totals], Asked(group, None, condemned=True))
     if image is not None:
         group, run = image.group, run._replace(arrays=(*run.arrays, image.array))
     group, readings = _readings(group, run) if image is None else (group, (image.reading,))

@@ -13,6 +13,7 @@ import numpy as np
 
 from ptxloom.diagnosis.origins.permutations import Named, Swizzle, registers_of
 from ptxloom.diagnosis.pitches import pitches
+from ptxloom.diagnosis.strides import Axis, of_strides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +59,7 @@ def moves(tile: Tile, target: Target) -> Iterator[tuple[Named, bool]]:
     yield from _swizzled(tile, compared)
     yield from pitches(tile, slow, fast)
     yield from _overflown(tile, compared)
+    yield from _of_blocks(tile, compared)
 
 
 def _one(values: Integers, known: Truth) -> int | None:
@@ -321,6 +323,26 @@ def _named(wanted: Integers, functions: dict[str, Integers]) -> tuple[int, str] 
         if (left ^ right == wanted).all():
             return 2, f"{first} on one side and {second} on the other"
     return None
+
+
+def _of_blocks(tile: Tile, compared: Compared) -> Iterator[tuple[Named, bool]]:
+    """Blocks of an array of several axes, or lines within them, of which one stands for all, or that are exchanged."""
+    plane = tile.plane
+    if plane.stacked or not plane.counted:
+        return
+    wanted = compared.slow_wanted * plane.pitch + compared.fast_wanted
+    index = np.stack([wanted // weight % extent for _, extent, weight in plane.counted])
+    axes = [Axis(*_counted_by(tile, weight), apart) for apart, _, weight in plane.counted]
+    named = of_strides(plane.offset(compared.slow * plane.pitch + compared.fast), index, axes)
+    if named is not None:
+        yield named, True
+
+
+def _counted_by(tile: Tile, weight: int) -> tuple[str, str]:
+    """What an axis of an array counts, rows or columns of the matrix; and the same in words: blocks of how many."""
+    slow, count = weight >= tile.plane.pitch, weight // tile.plane.pitch or weight
+    word = "rows" if slow == tile.plane.slow_rows else "columns"
+    return word, word if count == 1 else f"blocks of {count} {word}"
 
 
 def _overflown(tile: Tile, compared: Compared) -> Iterator[tuple[Named, bool]]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ptxloom.diagnosis.arrays.readings import Reading, tile_of
 from ptxloom.diagnosis.origins.tiles import Plane, all_of, common_rows
+from ptxloom.diagnosis.strides import Axis, offsets_at
 from ptxloom.machine.results.provenance import TracedArray
 
 if TYPE_CHECKING:
@@ -37,11 +38,15 @@ class Image(NamedTuple):
         group: The products, with that factor as a matrix.
         array: Stands for the matrix.
         reading: How their arrays are read.
+        stored: The products, with that factor as the image.
+        steps: Where the image's elements should be.
     """
 
     group: tuple[SiteEvidence, ...]
     array: TracedArray
     reading: Reading
+    stored: tuple[SiteEvidence, ...]
+    steps: Steps
 
 
 def image_of(group: Sequence[SiteEvidence], arrays: Sequence[TracedArray]) -> Image | None:
@@ -72,7 +77,7 @@ def image_of(group: Sequence[SiteEvidence], arrays: Sequence[TracedArray]) -> Im
         ),
     }
     steps = _fitting(shapes[0], kernel, shapes[2])
-    tries = [_Steps(image.shape, kernel, result.shape, *one) for one in steps]
+    tries = [Steps(image.shape, kernel, result.shape, *one) for one in steps]
     if not tries:
         return None
     best = max(tries, key=lambda steps: _share(group, planes, steps))
@@ -84,7 +89,7 @@ def image_of(group: Sequence[SiteEvidence], arrays: Sequence[TracedArray]) -> Im
     made = tuple(
         replace(site, a=_as_matrix(site, site.a, planes, best, matrix)) for site in group if site.a is not None
     )
-    return Image(made, matrix, Reading(planes, stated=False, score=0.0, image=True))
+    return Image(made, matrix, Reading(planes, stated=False, score=0.0, image=True), tuple(group), best)
 
 
 def _fitting(image: Sequence[int], kernel: Sequence[int], result: Sequence[int]) -> list[tuple[int, int]]:
@@ -96,8 +101,16 @@ def _fitting(image: Sequence[int], kernel: Sequence[int], result: Sequence[int])
     ]
 
 
-class _Steps:
-    """The place in the image of a pixel's element at a tap: the sum of the pixel's place and the tap's."""
+class Steps:
+    """The place in the image of a pixel's element at a tap: the sum of the pixel's place and the tap's.
+
+    Attributes:
+        places: (3, pixels) the image, the row and the column of each pixel's first tap; negative beyond the edge.
+        taps: (3, taps) the row, the column and the channel of each tap.
+        axes: The axes of both.
+        pixel: (pixels,) the offset of each pixel's first tap.
+        tap: (taps,) the distance of each tap from it.
+    """
 
     def __init__(
         self, image: tuple[int, ...], kernel: tuple[int, ...], result: tuple[int, ...], stride: int, padding: int
@@ -105,11 +118,21 @@ class _Steps:
         height, width, depth = image[-3:]
         batch, y, x = (axis.ravel() for axis in np.indices((prod(result[:-3]), *result[-3:-1])))
         down, right, channel = (axis.ravel() for axis in np.indices(kernel))
-        self.pixel = ((batch * height + y * stride - padding) * width + x * stride - padding) * depth
-        self.tap = (down * width + right) * depth + channel
+        self.places = np.stack((batch, y * stride - padding, x * stride - padding))
+        self.taps = np.stack((down, right, channel))
+        self.axes = (
+            Axis("rows", "images", height * width * depth),
+            Axis("rows", "rows", width * depth),
+            Axis("rows", "pixels", depth),
+            Axis("rows", "rows of taps", width * depth),
+            Axis("columns", "taps", depth),
+            Axis("columns", "channels", 1),
+        )
+        self.pixel = offsets_at(self.places, self.axes[:3])
+        self.tap = offsets_at(self.taps, self.axes[3:])
 
 
-def _meant(site: SiteEvidence, planes: dict[str, Plane]) -> tuple[Integers, Integers]:
+def meant_places(site: SiteEvidence, planes: dict[str, Plane]) -> tuple[Integers, Integers]:
     """(events, m) and (events, k): the pixels by the result, and the taps by the weights; -1: unknown."""
     known = {stack.role: stack for stack in site.stacks}
     rows = (common_rows(tile_of(known[role], site, planes[role])) for role in "db")
@@ -117,24 +140,22 @@ def _meant(site: SiteEvidence, planes: dict[str, Plane]) -> tuple[Integers, Inte
     return pixels, taps
 
 
-def _share(group: Sequence[SiteEvidence], planes: dict[str, Plane], steps: _Steps) -> float:
+def _share(group: Sequence[SiteEvidence], planes: dict[str, Plane], steps: Steps) -> float:
     """The fraction of elements in the right place."""
     right = total = 0
     for site in group:
         if site.a is None:
             continue
-        pixels, taps = _meant(site, planes)
+        pixels, taps = meant_places(site, planes)
         places = steps.pixel[pixels][:, :, None] + steps.tap[taps][:, None, :]
         right += int(np.count_nonzero((places == site.a.offset) & site.a.known))
         total += int(np.count_nonzero(site.a.known))
     return right / max(total, 1)
 
 
-def _as_matrix(
-    site: SiteEvidence, factor: Stack, planes: dict[str, Plane], steps: _Steps, matrix: TracedArray
-) -> Stack:
+def _as_matrix(site: SiteEvidence, factor: Stack, planes: dict[str, Plane], steps: Steps, matrix: TracedArray) -> Stack:
     """The image's operand as places in the matrix: the intended pixel and tap, or another of either."""
-    pixels, taps = _meant(site, planes)
+    pixels, taps = meant_places(site, planes)
     shape = factor.offset.shape
     row, column = np.broadcast_to(pixels[:, :, None], shape), np.broadcast_to(taps[:, None, :], shape)
     other_row, has_row = _sought(factor.offset - steps.tap[column], steps.pixel)

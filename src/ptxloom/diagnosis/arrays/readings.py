@@ -32,6 +32,7 @@ _MOST_PITCHES: Final = 8
 _MOST_READINGS: Final = 4  # that are tried
 _MARGIN: Final = 4.0  # of the score, between those that are
 _MOST_PLANES: Final = 6  # of an operand, of arrays of several axes
+_SEVERAL: Final = 3  # axes, of which a matrix has two
 _PAIRS: Final = (("a", "b", 1, 0), ("a", "d", 0, 0), ("b", "d", 1, 1))  # who shares which axis: 0 rows, 1 columns
 _SPARSE_PAIRS: Final = _PAIRS[1:]  # a sparse A has half as many k as it stands for
 
@@ -206,6 +207,7 @@ def _plane(stack: Stack, array: TracedArray, pitch: int, size: int, batch: int, 
     lines = size // pitch
     batch = batch if shaped else 1
     slow_is_k = stack.role in "ab" and slow_rows == (stack.role == "b")
+    several = [(int(prod(shape[n + 1 :]) * per), extent) for n, extent in enumerate(shape) if extent > 1]
     return Plane(
         stack.array,
         pitch,
@@ -213,6 +215,7 @@ def _plane(stack: Stack, array: TracedArray, pitch: int, size: int, batch: int, 
         lines // batch if slow_is_k and batch > 1 else lines,
         stack.unit_bits,
         batch > 1 and slow_is_k,
+        axes=tuple(several) if len(several) >= _SEVERAL and per >= 1 and not size % pitch else (),
     )
 
 

@@ -35,6 +35,7 @@ class Plane:
         digits: If rows or columns of the array consist of several axes: for each axis the stride in memory, the extent,
             and the stride in the matrix, in row-major order.
         is_one_of_several: Whether other axes of the array would form a matrix of the same extents.
+        axes: The axes of an array of more than two that is read as one matrix: of each the stride and the extent.
     """
 
     array: int
@@ -45,6 +46,7 @@ class Plane:
     stacked: bool = False
     digits: tuple[tuple[int, int, int], ...] = ()
     is_one_of_several: bool = False
+    axes: tuple[tuple[int, int], ...] = ()
 
     def flat(self, offset: Integers) -> Integers:
         """The matrix index, line after line, of elements at these offsets; negative ones stay."""
@@ -59,6 +61,11 @@ class Plane:
         if not self.digits:
             return flat
         return sum((flat // weight % extent * apart for apart, extent, weight in self.digits), np.zeros_like(flat))
+
+    @property
+    def counted(self) -> tuple[tuple[int, int, int], ...]:
+        """The axes that lines consist of, as `digits`; empty if each is one axis."""
+        return self.digits or tuple((apart, extent, apart) for apart, extent in self.axes)
 
     def split(self, offset: Integers) -> tuple[Integers, Integers]:
         """Rows and columns of elements at these offsets."""

@@ -10,6 +10,7 @@ from ptxloom.diagnosis.arrays.left_open import is_told
 from ptxloom.diagnosis.explanations import moves_of
 from ptxloom.diagnosis.origins.permutations import COPIED, Named
 from ptxloom.diagnosis.origins.tiles import Plane, Target, Tile, whole
+from ptxloom.diagnosis.strides import Axis, of_strides, offsets_at
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -144,6 +145,8 @@ def changes_of(
     apart = "".join(one for one in letters if (held[one] != wanted[one]).any())
     if len(letters) > 2 and apart and apart in letters[-2:]:
         letters = letters[-2:]  # matrices of a batch, each in its place
+    if len(letters) == 1:
+        return list(_of_axis(axes, side, held, wanted, at))
     if len(letters) != 2:
         several = [*_of_stride(axes, side, held, wanted), *_of_axis(axes, side, held, wanted, at)]
         return sorted(several, key=lambda named: named.steps)
@@ -204,23 +207,15 @@ def _of_pitch(flat: Integers, slow: Integers, fast: Integers, pitch: int) -> Ite
 
 
 def _of_stride(axes: Axes, side: int, held: dict[str, Integers], wanted: dict[str, Integers]) -> Iterator[Named]:
-    """Indices along one of several axes that are read with a wrong pitch, in elements."""
+    """Indices along one of several axes, or two, that are read with a wrong stride, in elements."""
     shape, letters = axes.shapes[side], axes.letters[side]
-    strides = dict(zip(letters, np.cumprod((1, *shape[:0:-1]))[::-1].tolist(), strict=True))
-    apart = sum((held[letter] - wanted[letter]) * strides[letter] for letter in letters)
-    for letter in letters[:-1]:
-        index = wanted[letter]
-        some = index > 0
-        if not some.any() or np.any(np.asarray(apart)[~some]):
-            continue
-        more, rest = np.divmod(np.asarray(apart)[some], index[some])
-        if not rest.any() and (more == more[0]).all() and more[0]:
-            other = strides[letter] + int(more[0])
-            word = "rows" if letter == letters[-2] else "matrices"
-            yield Named(
-                "leading-dimension", f"{word} are taken to be {other} elements apart; they are {strides[letter]}"
-            )
-            return
+    strides: list[int] = np.cumprod((1, *shape[:0:-1]))[::-1].tolist()
+    counted = [("rows", "matrices")] * (len(letters) - 2) + [("rows", "rows"), ("columns", "columns")]
+    named_axes = [Axis(*one, stride) for one, stride in zip(counted, strides, strict=True)]
+    flat = offsets_at(np.stack([held[letter] for letter in letters]), named_axes)
+    named = of_strides(flat, np.stack([wanted[letter] for letter in letters]), named_axes)
+    if named is not None:
+        yield named
 
 
 def _of_axis(

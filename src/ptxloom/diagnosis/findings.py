@@ -17,8 +17,8 @@ from ptxloom.diagnosis.described.repeated import common_makers, is_described, is
 from ptxloom.diagnosis.kept import was_copied, was_there
 from ptxloom.diagnosis.lines.accumulators import started_anew
 from ptxloom.diagnosis.lines.ctas import base_of, deciding, own_term_of, term_of, term_of_others
-from ptxloom.diagnosis.lines.extractions import extraction, first_of_word
 from ptxloom.diagnosis.lines.loops import ends_of
+from ptxloom.diagnosis.lines.moved import where_used
 from ptxloom.diagnosis.lines.reached import kept_from
 from ptxloom.diagnosis.lines.terms import Line, at_index
 from ptxloom.diagnosis.mending.addresses import of_address
@@ -29,6 +29,7 @@ from ptxloom.diagnosis.origins.bases import way
 from ptxloom.diagnosis.origins.permutations import Named
 from ptxloom.diagnosis.origins.tiles import whole
 from ptxloom.diagnosis.pictures import PLACES, Picture, about_of, of_tile
+from ptxloom.diagnosis.taken import taken_out
 from ptxloom.diagnosis.totals import COPY, STEP
 from ptxloom.readings.effects import copies, loads, moves_matrix, stores, updates_memory
 from ptxloom.syntax.places import origins_in
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.factors import Unstored
     from ptxloom.diagnosis.laws import Suspect
     from ptxloom.diagnosis.model import Repair
-    from ptxloom.diagnosis.origins.stacks import Stack
     from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.diagnosis.totals import Total
     from ptxloom.machine.program.model import Op
@@ -101,21 +101,21 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     first = group[0]
     named, role = first_of(first), first.tile.role
     wrong = [~whole(s.tile, s.wanted) & s.tile.known for s in group]
-    paths = np.concatenate([_stack(s).path[s.events][bad] for s, bad in zip(group, wrong, strict=True)])
+    paths = np.concatenate([s.stack.path[s.events][bad] for s, bad in zip(group, wrong, strict=True)])
     products = [record.program.ops[s.evidence.site] for s in group]
     lost = _is_lost(group, role, record)
-    array = _stack(first).array
+    array = first.stack.array
     if named.cause == "k-tile-mismatch" and array in run.lines:  # its k are lines of another array
         (array, paths), lost = run.lines[array], True
     said = first.explained[0].culprit if first.explained else None
-    copy = None if said else by_copy(named, first, _stack(first), record)
+    copy = None if said else by_copy(named, first, first.stack, record)
     said = said or (copy if copy and copy.repair else _of_start(named, role, products, record, lost=lost) or copy)
     said = said or by_address([first_of(one) for one in group], group, record)
     found = said or culprit(named, role, paths, products, record, ops=record.program.ops, lost=lost)
     if found.repair is None and first.explained and role in "abd":
         found = replace(found, repair=_repair(group, found, paths, record))
     found = _by_cta(found, group, wrong, role, record)
-    if found.repair is None and (taken := _taken_out(group, wrong, run)) is not None:
+    if found.repair is None and (taken := taken_out(group, wrong, record, run.nodes)) is not None:
         found = replace(found, op=taken, concerned=(*found.concerned, taken))
     found = _at_index(found, record, array)
     others = {e.named.cause for s in group for e in s.explained} - {named.cause}
@@ -239,29 +239,6 @@ def _at_index(found: Culprit, record: ProvenanceRecord, array: int) -> Culprit:
     return replace(found, op=line.op, concerned=line.concerned)
 
 
-def _taken_out(group: Sequence[Suspect], wrong: Sequence[Truth], run: Run) -> Op | None:
-    """The instruction that extracts packed elements, if each wrong one comes from the right word."""
-    first = group[0]
-    plane = first.tile.plane
-    if plane.array >= len(run.record.arrays) or not all(s.explained for s in group):
-        return None
-    per = 8 * run.record.arrays[plane.array].dtype.itemsize // plane.unit_bits
-    bad: list[Integers] = []
-    good: list[Integers] = []
-    for suspect, which in zip(group, wrong, strict=True):
-        node, mended = _stack(suspect).node, suspect.explained[0].repaired
-        if per < 2 or node is None:
-            return None
-        held, meant = (plane.offset(one.slow * plane.pitch + one.fast) // per for one in (suspect.tile, mended))
-        if (held != meant)[which].any():
-            return None
-        bad.append(node[suspect.events][which])
-        good.append(node[suspect.events][~which & suspect.tile.known])
-    wrongs = np.concatenate(bad)
-    taker = extraction(wrongs, np.concatenate(good), run.nodes, run.record)
-    return taker or first_of_word(wrongs, plane.array, run.nodes, run.record)
-
-
 def _details(group: Sequence[Suspect]) -> str:
     """The details for each of several instructions."""
     details = list(dict.fromkeys(first_of(suspect).detail for suspect in group))
@@ -327,6 +304,7 @@ def of_total(total: Total, run: Run) -> Diagnosis:
         )
     elif total.role in ("a", "b") and total.array >= 0:
         found = _at_index(found, record, total.array)
+        found = replace(found, op=where_used(found.op, record.program)) if total.law == "block" else found
     elif total.named.cause == "stored-twice" and total.field:
         term = own_term_of if total.alone else base_of
         base = term(found.op, total.field, record.program)
@@ -386,10 +364,6 @@ def source_of(op: Op, record: ProvenanceRecord) -> SourceLine | None:
         if one.function is op.function and (found is None or found.home.line):
             return found
     return origins.at(op.node.start)
-
-
-def _stack(suspect: Suspect) -> Stack:
-    return next(stack for stack in suspect.evidence.stacks if stack.role == suspect.tile.role)
 
 
 def _picture(suspect: Suspect, record: ProvenanceRecord) -> Picture:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.arrays.readings import Reading
     from ptxloom.diagnosis.explanations import Explanation
     from ptxloom.diagnosis.origins.evidence import SiteEvidence
+    from ptxloom.diagnosis.origins.stacks import Stack
     from ptxloom.diagnosis.origins.tiles import Integers, Tile, Truth
 
 ROWS: Final = "rows"
@@ -69,6 +70,11 @@ class Suspect:
     sure: bool
     lost: Integers | None = None
     alternative: bool = False
+
+    @property
+    def stack(self) -> Stack:
+        """Where the operand of all products of the instruction comes from."""
+        return next(stack for stack in self.evidence.stacks if stack.role == self.tile.role)
 
 
 def suspects(evidence: SiteEvidence, reading: Reading, coverage: Coverage) -> tuple[Suspect, ...]:

@@ -46,7 +46,7 @@ def _with_tile(suspect: Suspect, record: ProvenanceRecord) -> Suspect:
     (only,) = suspect.explained
     if only.named.cause != "leading-dimension" or not only.named.pitches:
         return suspect
-    stack = next(one for one in suspect.evidence.stacks if one.role == suspect.tile.role)
+    stack = suspect.stack
     wrong = ~whole(suspect.tile, suspect.wanted) & suspect.tile.known
     writers = _writers(stack.path[suspect.events][wrong], record)
     if not writers:

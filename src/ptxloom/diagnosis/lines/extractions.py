@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ptxloom.binding.touches import touches
+from ptxloom.diagnosis.origins.bases import way
 from ptxloom.machine.results.provenance import Kind
+from ptxloom.readings.computed import resizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,6 +57,20 @@ def first_of_word(values: Integers, array: int, nodes: NDArray[Any], record: Pro
             break
     sites, counts = np.unique(found, return_counts=True)
     return record.program.ops[int(sites[np.argmax(counts)])] if len(sites) else None
+
+
+def extracting(paths: Integers, record: ProvenanceRecord) -> Op | None:
+    """The first instruction on the way of most elements that computes with the loaded word; None if there is none.
+
+    Args:
+        paths: The ways of elements of words.
+        record: Knows them.
+    """
+    numbers, counts = np.unique(paths[paths > 0], return_counts=True)
+    if not len(numbers):
+        return None
+    ops = [record.program.ops[site] for site in way(record, int(numbers[np.argmax(counts)]))]
+    return next((op for op in ops[1:] if not touches(op.node) and not resizes(op.node)), None)
 
 
 def _depths(values: Integers, nodes: NDArray[Any]) -> dict[int, int]:

@@ -15,6 +15,7 @@ from ptxloom.diagnosis.lines.ctas import own_term_of, term_of
 from ptxloom.diagnosis.lines.deadends import thrown_away
 from ptxloom.diagnosis.lines.extractions import first_of_word
 from ptxloom.diagnosis.lines.loops import ends_of
+from ptxloom.diagnosis.lines.moved import shared_index, where_used
 from ptxloom.diagnosis.lines.reached import kept_from
 from ptxloom.diagnosis.lines.terms import Line, at_index, line_of
 from ptxloom.diagnosis.model import Diagnosis
@@ -33,7 +34,7 @@ from ptxloom.machine.results.provenance import Kind
 from ptxloom.readings.effects import updates_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -135,7 +136,8 @@ def _summed(
     beside = added(terms, record, array, stated=stated, known=inside.known, beyond=beyond)
     if beyond is not None:
         beside = beside._replace(judged=beside.judged & (beyond.whole | terms.whole))
-    found = [_of_added(one, source, record) for source, one in (*inside.broken, *beside.broken)] + found
+    index = _index_of_blocks([one for _, one in inside.broken], record)
+    found = [_of_added(one, source, record, index) for source, one in (*inside.broken, *beside.broken)] + found
     return Summed(array.number, judged & terms.whole & beside.judged, count, tuple(found), beside.judged, factors)
 
 
@@ -366,10 +368,21 @@ def _leaves_tile(one: Broken, terms: Terms, axes: Axes, side: int, *, grid: tupl
     return len(np.unique(used)) < int(np.prod(axes.shapes[side]))
 
 
-def _of_added(one: Wrong, array: TracedArray, record: ProvenanceRecord) -> Diagnosis:
-    """The diagnosis of an addend in the wrong place."""
+def _index_of_blocks(wrongs: Sequence[Wrong], record: ProvenanceRecord) -> Op | None:
+    """What computes the index that several arrays of scales share, if all are read with the same wrong blocks."""
+    if len(wrongs) < 2 or len({one.named.detail for one in wrongs}) > 1:
+        return None
+    several = [copies_of(one.paths, record)[:1] for one in wrongs]
+    return shared_index([op for ops in several for op in ops], record.program) if all(several) else None
+
+
+def _of_added(one: Wrong, array: TracedArray, record: ProvenanceRecord, index: Op | None) -> Diagnosis:
+    """The diagnosis of an addend in the wrong place; `index` is what computes that of wrong blocks, if it is known."""
     found = culprit(one.named, "c", one.paths, [record.program.ops[0]], record, ops=record.program.ops)
     line = at_index(Line(found.op, found.concerned), record)
+    if one.law == "block":
+        op = index or where_used(line.op, record.program)
+        line = Line(op, tuple(dict.fromkeys((op, found.op, *found.concerned))))
     return Diagnosis(
         one.law, "c", array.name, one.named.cause, one.named.detail, False, (), line.op.line, line.op.text,
         source_of(line.op, record), tuple(dict.fromkeys(op.line for op in line.concerned)), one.wrongs, one.total,

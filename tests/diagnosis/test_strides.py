@@ -10,7 +10,7 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.diagnosis import examine
-from ptxloom.diagnosis.strides import Axis, of_strides
+from ptxloom.diagnosis.wrong_strides import Axis, of_strides
 
 if TYPE_CHECKING:
     from ptxloom.diagnosis import Examination

@@ -13,7 +13,7 @@ import numpy as np
 
 from ptxloom.diagnosis.origins.permutations import Named, Swizzle, registers_of
 from ptxloom.diagnosis.pitches import pitches
-from ptxloom.diagnosis.strides import Axis, of_strides
+from ptxloom.diagnosis.wrong_strides import Axis, of_strides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ptxloom.diagnosis.arrays.images import meant_places
-from ptxloom.diagnosis.strides import of_strides, offsets_at
 from ptxloom.diagnosis.totals import Total
+from ptxloom.diagnosis.wrong_strides import of_strides, offsets_at
 
 if TYPE_CHECKING:
     from ptxloom.diagnosis.arrays.images import Image

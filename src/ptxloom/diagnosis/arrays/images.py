@@ -16,7 +16,7 @@ import numpy as np
 
 from ptxloom.diagnosis.arrays.readings import Reading, tile_of
 from ptxloom.diagnosis.origins.tiles import Plane, all_of, common_rows
-from ptxloom.diagnosis.strides import Axis, offsets_at
+from ptxloom.diagnosis.wrong_strides import Axis, offsets_at
 from ptxloom.machine.results.provenance import TracedArray
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from ptxloom.diagnosis.arrays.left_open import is_told
 from ptxloom.diagnosis.explanations import moves_of
 from ptxloom.diagnosis.origins.permutations import COPIED, Named
 from ptxloom.diagnosis.origins.tiles import Plane, Target, Tile, whole
-from ptxloom.diagnosis.strides import Axis, of_strides, offsets_at
+from ptxloom.diagnosis.wrong_strides import Axis, of_strides, offsets_at
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -20,11 +20,13 @@ SOURCE = (FOLDER / "src" / "sums.cu").read_text().splitlines()
 RNG = np.random.default_rng(1)
 
 
-def _examined(kernel: str, names: str, block: tuple[int, ...], args: list[Any], grid: int = 1) -> Examination:
+def _examined(
+    kernel: str, names: str, block: tuple[int, ...], args: list[Any], *, grid: int = 1, said: str | None = None
+) -> Examination:
     made = pl.kernel(pl.parse(PTX), kernel, target="sm_90a")
     record = made.launch(grid, block, args, provenance=True, threads=1).provenance
     assert record is not None
-    return examine(record, names=dict(enumerate(names)))
+    return examine(record, said, names=dict(enumerate(names)))
 
 
 def _line(one: Diagnosis) -> str:
@@ -36,9 +38,9 @@ def _floats(*shape: int) -> Any:
     return RNG.integers(-3, 4, shape).astype(np.float32)
 
 
-def _product(kernel: str, *more: int) -> Examination:
+def _product(kernel: str, *more: int, said: str | None = None) -> Examination:
     a, b, c = _floats(16, 20), _floats(64, 20), np.zeros((16, 64), np.float32)
-    return _examined(kernel, "ABC", (64, 16), [a, b, c, 16, 64, *more])
+    return _examined(kernel, "ABC", (64, 16), [a, b, c, 16, 64, *more], said=said)
 
 
 def test_k_that_a_loop_leaves_out_are_missing_where_their_number_is_that_of_the_rows() -> None:
@@ -51,6 +53,16 @@ def test_k_that_a_loop_leaves_out_are_missing_where_their_number_is_that_of_the_
 def test_rows_whose_length_is_given_beside_their_pitch_are_padded() -> None:
     found = _product("rows_of_a_pitch", 16, 20)
     assert (found.found, found.verdict) == ((), "unjudged")
+
+
+@pytest.mark.parametrize("said", [None, "C = A @ B.T"])
+@pytest.mark.parametrize(("kernel", "roles"), [("rows_further_on", "ad"), ("rows_of_others", "a")])
+def test_rows_that_all_occur_may_be_stored_elsewhere_and_no_side_is_certain(
+    kernel: str, roles: str, said: str | None
+) -> None:
+    found = _product(kernel, 20, said=said).found
+    assert "".join(one.operand for one in found) == roles
+    assert not any(one.certain for one in found)
 
 
 def _zeros(kernel: str) -> Examination:

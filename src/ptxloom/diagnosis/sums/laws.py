@@ -73,7 +73,8 @@ def broken(terms: Terms, axes: Axes, told: Counter[int], *, complete: bool) -> t
     if not apart:
         return tuple(_once(terms, axes, held, told))
     side = _blamed(terms, axes, apart, complete=complete)
-    return (_explained(terms, axes, held, side),)
+    either = _Blamed(2, proved=False) if side.may_be_stored else None
+    return tuple(_explained(terms, axes, held, one) for one in (side, either) if one is not None)
 
 
 def _elements(terms: Terms) -> tuple[Integers, Integers, Integers]:
@@ -82,11 +83,19 @@ def _elements(terms: Terms) -> tuple[Integers, Integers, Integers]:
 
 
 class _Blamed(NamedTuple):
-    """Which of the three arrays is read or stored at the wrong place, and how likely that is."""
+    """Which of the three arrays is read or stored at the wrong place, and how likely that is.
+
+    Attributes:
+        number: Which.
+        likely: Whether it is likelier than others.
+        proved: Whether no other can be wrong.
+        may_be_stored: Whether the result may be stored at other places instead: the factor lacks nothing.
+    """
 
     number: int
     likely: bool = True
     proved: bool = True
+    may_be_stored: bool = False
 
 
 def _blamed(terms: Terms, axes: Axes, apart: dict[tuple[int, int], list[str]], *, complete: bool) -> _Blamed:
@@ -96,7 +105,9 @@ def _blamed(terms: Terms, axes: Axes, apart: dict[tuple[int, int], list[str]], *
         return _Blamed(odd[0])
     pair = next(iter(apart))
     if pair != (0, 1):
-        return _Blamed(pair[0]) if complete else _Blamed(2, likely=False)
+        is_whole = _oddness(terms, axes, pair[0])[0] == 0
+        stored = _Blamed(2, likely=False)
+        return _Blamed(pair[0], proved=not is_whole, may_be_stored=is_whole) if complete else stored
     used = [_oddness(terms, axes, number) for number in pair]
     left_out = sorted(share for share, _ in used)  # an order of its own proves nothing
     return _Blamed(pair[int(used[1] > used[0])], used[0] != used[1], left_out[0] == 0 < left_out[1])

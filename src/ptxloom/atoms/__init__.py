@@ -1,4 +1,4 @@
-"""CuTe's view of the tensor-core instructions: atoms, tiled copies and products, and which atom serves an operand."""
+"""CuTe's view of the tensor-core instructions: atoms, tiled copies and products, and the atom for an operand."""
 
 from ptxloom.atoms.advice import Advice, advise, available, blas_majors, usage_of
 from ptxloom.atoms.copy import CopyAtom, copy_atom_of, copy_atoms

@@ -25,10 +25,10 @@ class Absent:
     """An atom that CuTe does not have.
 
     Attributes:
-        name: As it was asked for.
-        why: Why there is no such atom, as sentences.
-        instead: The atom that does that job, or comes nearest to it.
-        same: Whether it moves as much.
+        name: The name that was requested.
+        why: Why it does not exist, as sentences.
+        instead: The atom that does the same, or comes closest.
+        same: Whether it moves the same amount.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Absent:
 
     @property
     def advice(self) -> str:
-        """Which atom to take, as a sentence."""
+        """The atom to use, as a sentence."""
         return f"`{self.instead}` {'does that job' if self.same else 'comes nearest'}."
 
 
@@ -65,13 +65,13 @@ def absent(name: str) -> Absent | None:
 
 
 def _same_job(known: re.Match[str], asked: re.Match[str]) -> bool:
-    """Whether both move in the same direction, transpose or do not, elements of a width that was asked for."""
+    """Whether both move in the same direction, agree on transposing, and move elements of a requested width."""
     wide = asked["bits"] if asked["bits"] != "32" else "16"
     return known["what"] == asked["what"] and known["letter"] == asked["letter"] and known["bits"] in {wide, "32"}
 
 
 def _letters(asked: re.Match[str]) -> Iterator[str]:
-    """What is wrong with how a name counts."""
+    """The errors in the units that a name counts."""
     if asked["what"] == "MOVM":
         if asked["letter"] == "N":
             yield "`movmatrix` always transposes: that is what it is for."
@@ -91,7 +91,7 @@ def _letters(asked: re.Match[str]) -> Iterator[str]:
 
 
 def _numbers(asked: re.Match[str], instead: CopyAtom, registers: float, fitting: list[CopyAtom]) -> Iterator[str]:
-    """What is wrong with the numbers of a name."""
+    """The errors in the numbers of a name."""
     counts = sorted({atom.instruction.registers for atom in fitting})
     if registers not in counts:
         listed = " or ".join(filter(None, (", ".join(map(str, counts[:-1])), str(counts[-1]))))

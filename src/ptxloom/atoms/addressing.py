@@ -1,4 +1,4 @@
-"""Where in a tile of shared memory each lane's row begins: what a kernel adds to the tile's address."""
+"""The offset of each lane's row in a tile of shared memory, which a kernel adds to the tile's address."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class RowOffsets:
 
     Attributes:
         tile: The tile.
-        lanes: By lane, the byte at which its row begins; lanes that name no row are not among them.
-        steps: To the next operand along M or N, and along K (of D: along N), in bytes.
+        lanes: By lane, the byte offset of its row, without lanes that provide no address.
+        steps: The distance to the next operand along M or N, and along K (for D: along N), in bytes.
     """
 
     tile: Tile
@@ -28,7 +28,7 @@ class RowOffsets:
 
 
 def row_offsets(fit: Fit, tile: Tile) -> RowOffsets:
-    """Where each lane's row begins, the operand in the tile's first corner.
+    """The offset of each lane's row, for the operand in the tile's first corner.
 
     Args:
         fit: How an atom fills an operand.

@@ -1,4 +1,4 @@
-"""Which copy atom serves which operand: asked of `fit`, atom by atom, not of a table."""
+"""Finds the copy atoms for an operand by testing each with `fit`, not from a table."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ BLAS: Final = {"t": ("k", "n"), "n": ("m", "k")}  # transposed or not -> the con
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What to use for an operand.
+    """The recommendation for an operand.
 
     Attributes:
         usage: The operand.
         target: The architecture.
         best: The atom that fills it with the fewest instructions; None if no atom of the target does.
         others: Every other atom of the target that fits, in the order of preference.
-        elsewhere: The first atom that fits, where only other targets have one.
+        elsewhere: The first atom that fits, if only other targets have one.
 
     Example:
         >>> advice = advise("m16n8k16.row.col.f32.f16.f16.f32", "a", "m")
@@ -49,16 +49,14 @@ class Advice:
 
     @property
     def then(self) -> str:
-        """What must happen to the registers after the load, before the mma; empty if nothing must."""
+        """What must be done to the registers between the load and the mma; may be empty."""
         if self.best is None or not self.usage.shift:
             return ""
-        return (
-            f"shift each register left by {self.usage.shift} bits: {self.usage.element} stands in the middle of a byte"
-        )
+        return f"shift each register left by {self.usage.shift} bits: {self.usage.element} is in the middle of a byte"
 
     @property
     def instead(self) -> str:
-        """What people do where there is no atom; empty if there is one."""
+        """The usual alternative if there is no atom; else empty."""
         return "" if self.best is not None else _instead(self.usage)
 
     @property
@@ -69,7 +67,7 @@ class Advice:
         if self.elsewhere is not None:
             needs = availability(self.elsewhere.atom)
             return f"{self.elsewhere.atom} fits, but needs {needs}, and {self.target} is not that"
-        return f"no matrix move deals the elements of {self.usage} to the threads that need them"
+        return f"no matrix move distributes the elements of {self.usage} to the threads that need them"
 
 
 def advise(
@@ -82,10 +80,10 @@ def advise(
         operand: "a", "b", "c" or "d".
         major: The coordinate along which elements are contiguous: "k", or "m" for A, "n" for B; "m" or "n" for D.
         target: The architecture, such as "sm_90".
-        element: The element's type in memory; the mma's own if left out. For D, the type after conversion.
+        element: The element's type in memory; by default the mma's own. For D, the type after conversion.
 
     Returns:
-        The atom, alternatives, and what must follow; or why there is no such atom.
+        The atom, alternatives, and necessary further steps; or why there is no such atom.
 
     Raises:
         UsageError: There is no such operand, or it has no such coordinate.
@@ -164,7 +162,7 @@ def _features(atom: CopyAtom) -> tuple[Feature, ...]:
 
 
 def _preference(one: Fit) -> tuple[bool, int, bool]:
-    """Whole operands first, then the most registers at once; CuTe C++ names before nameless forms."""
+    """A sort key: whole operands first, then the most registers at once; CuTe C++ names before nameless forms."""
     return not one.whole, -one.atom.instruction.registers, not one.atom.name
 
 

@@ -1,7 +1,7 @@
 """Copy atoms: a matrix move with CuTe's three layouts from (thread, bit) to the bits of a tile (CuTe: Copy_Atom).
 
-The tile is a column of 16-byte rows, matrix after matrix: bit 128 r + b is bit b of row r. Elements count as wide as
-registers hold them, so a row is 128 bits also where memory packs it tighter.
+The tile is a column of 16-byte rows, matrix after matrix: bit 128 r + b is bit b of row r. Elements have the width that
+they have in registers, so a row is 128 bits even if memory packs it tighter.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class CopyAtom:
 
     Attributes:
         instruction: The PTX instruction.
-        permuted: Whether the atom exchanges bytes between registers after the load, so that what the threads hold is
+        permuted: Whether the atom exchanges bytes between registers after the load, so that the threads hold
             what `stmatrix.m16n8.trans` stores: of each pair of registers t0 and t1, the first becomes
             {t0.0, t0.1, t1.0, t1.1}, the second {t0.2, t0.3, t1.2, t1.3}. CuTe then also distributes the addresses in
             another order, as in `src_layout`.
@@ -85,12 +85,12 @@ class CopyAtom:
 
     @property
     def thr_id(self) -> Layout:
-        """Which threads take part: a warp."""
+        """The participating threads: a warp."""
         return _WARP
 
     @property
     def ref_layout(self) -> Layout:
-        """The layout that others are compared with: the side that registers hold."""
+        """The reference layout: the side in registers."""
         return self.dst_layout if self.loads else self.src_layout
 
     def copy(self, *arrays: npt.NDArray[Any]) -> Registers | None:
@@ -175,7 +175,7 @@ def copy_atom_of(move: MatrixMove, permuted: bool = False) -> CopyAtom:
 
 
 def _worth(held: Fragment) -> dict[Digit, int]:
-    """What each digit of a coordinate is worth in bits of the tile."""
+    """The weight of each digit of a coordinate, in bits of the tile."""
     weights = {Axis.MATRIX: held.rows * _ROW_BITS, Axis.ROW: _ROW_BITS, Axis.COLUMN: held.stride}
     return {digit: digit.weight * weights[digit.axis] for digit in (*held.lanes, *held.values)}
 
@@ -187,7 +187,7 @@ def _register_side(held: Fragment, worth: dict[Digit, int]) -> Layout:
 
 
 def _memory_side(worth: dict[Digit, int]) -> Layout:
-    """Which row's 128 bits each lane's address names; lanes whose address is ignored repeat the others."""
+    """The row of 128 bits at each lane's address; lanes whose address is ignored repeat the others."""
     digits = sorted(
         (digit for digit in worth if digit.axis is not Axis.COLUMN),
         key=lambda digit: (digit.axis is Axis.MATRIX, digit.weight),

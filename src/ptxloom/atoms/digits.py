@@ -36,7 +36,7 @@ def thread_value_layout(lanes: Iterable[int], values: Iterable[int], last: int =
 
 
 def bits_of_element(bits: int) -> tuple[int, ...]:
-    """What the binary digits of a bit's number inside an element are worth, in bits.
+    """The weights of the binary digits of a bit's number inside an element, in bits.
 
     Example:
         >>> bits_of_element(16)
@@ -46,5 +46,5 @@ def bits_of_element(bits: int) -> tuple[int, ...]:
 
 
 def worths(digits: Iterable[Digit], worth: Callable[[Digit], int]) -> tuple[int, ...]:
-    """What each digit is worth."""
+    """The weight of each digit."""
     return tuple(worth(digit) for digit in digits)

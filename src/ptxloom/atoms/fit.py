@@ -1,8 +1,8 @@
-"""Whether a copy atom serves an mma operand: register by register, does it put every element where the mma wants it?
+"""Whether a copy atom fits an mma operand: whether it puts every element where the mma expects it.
 
-An ldmatrix or stmatrix takes any rows it is given addresses of, so only the pattern inside a register matters: which
-element each lane and bit holds, counted from the first. Where the patterns agree, the rows that each lane must name
-follow, and nothing else is left to choose.
+An ldmatrix or stmatrix moves rows at any addresses, so only the pattern inside a register matters: which
+element each lane and bit holds, counted from the first. If the patterns agree, the row that each lane must address
+follows, and no other choice remains.
 """
 
 from __future__ import annotations
@@ -54,19 +54,19 @@ class Usage:
 
     @property
     def bits(self) -> int:
-        """How many bits an element takes in a register: of C and D, those of the type that is stored."""
+        """The bits of an element in a register: for C and D, of the stored type."""
         if self.operand == "c":
             return element_type(self.element).container_bits
         return self.mma.instruction.container_bits(self.operand)
 
     @property
     def memory_bits(self) -> int:
-        """How many bits of an element memory holds."""
+        """The bits of an element in memory."""
         return element_type(self.element).bits if self.element != "tf32" else _REGISTER_BITS
 
     @property
     def shift(self) -> int:
-        """How far elements that arrive at the low end of their container must be shifted up for the mma."""
+        """The left shift that the mma needs for elements loaded into the low bits of their container."""
         return 0 if self.operand == "c" else fragment(self.mma.instruction, self.operand).shift
 
     @property
@@ -86,7 +86,7 @@ class Fit:
         atom: The copy atom.
         usage: The use of an operand.
         reason: Why it does not fit, as a sentence; empty if it does.
-        rows: For each lane that names an address, the element at which its row starts; it may be in the next tile.
+        rows: For each lane that provides an address, the first element of its row; it may be in the next tile.
         registers: For each register of the copy, the place of its first element in the operand, or in the next tile.
     """
 
@@ -100,12 +100,12 @@ class Fit:
 
     @property
     def fits(self) -> bool:
-        """Whether the atom puts every element where the mma wants it."""
+        """Whether the atom puts every element where the mma expects it."""
         return not self.reason
 
     @property
     def whole(self) -> bool:
-        """Whether one copy fills exactly the operand of one mma, no more and no less."""
+        """Whether one copy fills exactly the operand of one mma."""
         extent = self.usage.mma.extent(self.usage.operand)
         inside = all(place.first < extent[0] and place.second < extent[1] for place in self.registers)
         return inside and len(self.registers) == len(_registers_of(self.usage))
@@ -138,7 +138,7 @@ def fit(atom: CopyAtom, usage: Usage) -> Fit:
 
 
 def whole_elements(reference: Layout, bits: int) -> Layout | None:
-    """A (thread, bit) layout as (thread, element); None where a thread holds less than a whole element."""
+    """A (thread, bit) layout as (thread, element); None if a thread holds less than a whole element."""
     try:
         held = recast(reference, 1, bits)
     except LayoutError:
@@ -147,7 +147,7 @@ def whole_elements(reference: Layout, bits: int) -> Layout | None:
 
 
 def _obstacle(atom: CopyAtom, usage: Usage) -> str:
-    """What rules an atom out before its layout is looked at; empty if nothing does."""
+    """Why an atom is ruled out regardless of its layout; empty if it is not."""
     move = atom.instruction
     packed = move.source.bits != move.destination.bits
     memory, registers = usage.memory_bits, usage.bits
@@ -156,7 +156,7 @@ def _obstacle(atom: CopyAtom, usage: Usage) -> str:
     elif registers > _REGISTER_BITS:
         reason = f"an element of {registers} bits spans two registers, and the lanes get 32 bits of a row each"
     elif not packed and memory != registers:
-        reason = f"it unpacks nothing: memory holds {memory} bits of an element, registers {registers}"
+        reason = f"it does not unpack: an element has {memory} bits in memory, {registers} in registers"
     elif packed and (memory, registers) != (move.source.bits, move.destination.bits):
         reason = f"it unpacks {move.source.bits} bits to {move.destination.bits}, not {memory} to {registers}"
     elif packed and move.source.signed != usage.element.startswith("s"):
@@ -167,7 +167,7 @@ def _obstacle(atom: CopyAtom, usage: Usage) -> str:
 
 
 def _registers_of(usage: Usage) -> list[list[Coordinates]]:
-    """What each register of the operand holds, by lane, then bits from 0 upwards."""
+    """The contents of each register of the operand, by lane, then from bit 0 upwards."""
     layout = usage.mma.layout(usage.operand)
     height = usage.mma.extent(usage.operand)[0]
     return _by_register(layout, usage.bits, lambda index: Coordinates(index % height, index // height))
@@ -183,7 +183,7 @@ def _by_register(layout: Layout, bits: int, place: Callable[[int], Coordinates])
 
 
 def _offered(held: Layout, usage: Usage) -> list[list[Coordinates]]:
-    """What each register of the copy holds, in the operand's coordinates, counted from the copy's first element."""
+    """The contents of each register of the copy, in the operand's coordinates relative to the copy's first element."""
     across = _ROW_BITS // usage.bits
 
     def place(index: int) -> Coordinates:
@@ -194,7 +194,7 @@ def _offered(held: Layout, usage: Usage) -> list[list[Coordinates]]:
 
 
 def _mismatch(held: Layout, usage: Usage) -> str:
-    """Where a register of the copy differs from one of the operand; empty if nowhere."""
+    """How a register of the copy differs from one of the operand; empty if it does not."""
     offered, wanted = _offered(held, usage)[0], _registers_of(usage)[0]
     if len(offered) != len(wanted):
         return f"{usage.mma.thr_id.size} lanes share a product, not a warp"
@@ -228,7 +228,7 @@ def _row(place: Coordinates, usage: Usage) -> int:
 
 
 def _start(atom: CopyAtom, lane: int, usage: Usage, shifts: dict[int, Coordinates], rows_of_matrix: int) -> Coordinates:
-    """The element at which the row starts that a lane names."""
+    """The first element of the row that a lane addresses."""
     row = atom.src_layout(lane, 0) // _ROW_BITS if atom.loads else atom.dst_layout(lane, 0) // _ROW_BITS
     shift = shifts[row // rows_of_matrix]
     return (
@@ -239,7 +239,7 @@ def _start(atom: CopyAtom, lane: int, usage: Usage, shifts: dict[int, Coordinate
 
 
 def _origins(usage: Usage, wanted: list[list[Coordinates]], needed: int) -> list[Coordinates]:
-    """Where registers start: those of the operand in order, then those of the tiles next to it along M or N."""
+    """The first elements of registers: those of the operand in order, then of the adjacent tiles along M or N."""
     height = usage.mma.extent(usage.operand)[0]
     tiles = max(2, -(-needed // len(wanted)) + 1)
     return [Coordinates(w[0].first + tile * height, w[0].second) for tile in range(tiles) for w in wanted]
@@ -248,7 +248,7 @@ def _origins(usage: Usage, wanted: list[list[Coordinates]], needed: int) -> list
 def _first_difference(
     offered: list[Coordinates], wanted: list[Coordinates]
 ) -> tuple[int, Coordinates, Coordinates] | None:
-    """The first slot that differs, and what stands there, both counted from the first element."""
+    """The first slot that differs, and both contents, relative to the first element."""
     a, b = offered[0], wanted[0]
     for slot, (mine, theirs) in enumerate(zip(offered, wanted, strict=True)):
         here = Coordinates(mine.first - a.first, mine.second - a.second)

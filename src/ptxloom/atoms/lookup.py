@@ -1,4 +1,4 @@
-"""Finding an atom by whatever one knows it as: C++ name, DSL operation, or PTX spelling."""
+"""Finds an atom by its C++ name, DSL operation, or PTX spelling."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _CALL: Final = re.compile(r"(?:[a-z_]+\.)*((?:Ld|St)Matrix\d+x\d+x\d+bOp|Mma\w+Op)\((.*)\)", re.DOTALL)
 _MMA: Final = re.compile(r"\A\.?w?g?mma(?:\.|\Z)|\bm\d+n\d+k\d+\b")
-_GMMA: Final = re.compile(r"(SM90_64x\w+|SM90::GMMA::SPARSE::\w+)<.*>")  # with arguments of the template
+_GMMA: Final = re.compile(r"(SM90_64x\w+|SM90::GMMA::SPARSE::\w+)<.*>")  # with template arguments
 _FIELDS: Final = ("transpose", "num_matrices", "unpack_bits")  # of the DSL's matrix moves, in order
 
 
@@ -91,10 +91,10 @@ def mma_atom(what: str | MatrixForm) -> MmaAtom:
 
 
 def _of_registers(found: _T | TensorCopyAtom | TensorMmaAtom) -> _T:
-    """An atom whose operands registers hold.
+    """An atom whose operands are in registers.
 
     Raises:
-        UnsupportedForm: It is one of tensor memory.
+        UnsupportedForm: It is an atom of tensor memory.
     """
     if isinstance(found, TensorCopyAtom | TensorMmaAtom):
         raise UnsupportedForm(
@@ -157,7 +157,7 @@ def _copy_names() -> Mapping[str, CopyAtom]:
 
 @cache
 def _mma_names() -> Mapping[str, tuple[MatrixForm, Source]]:
-    """Forms rather than atoms: an atom's layouts are made when one asks for it."""
+    """Forms rather than atoms: an atom's layouts are made on demand."""
     names: dict[str, tuple[MatrixForm, Source]] = {}
     for form, source in _mma_forms():
         for name in (*mma_names(form, source), mma_operation(form, source)):
@@ -176,7 +176,7 @@ def _mma_forms() -> Iterator[tuple[MatrixForm, Source]]:
 
 
 def _written(operation: str, arguments: str) -> str:
-    """A DSL call with its arguments as this package writes them; as it stands if they cannot be read."""
+    """A DSL call with its arguments as this package writes them; unchanged if they cannot be parsed."""
     if operation.startswith("Mma"):
         return f"{operation}({arguments})"
     try:

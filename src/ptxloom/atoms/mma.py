@@ -1,7 +1,7 @@
 """Mma atoms: an `mma.sync` or `wgmma` with CuTe's layouts from (thread, value) to the elements of A, B and C.
 
-CuTe counts the elements of a sparse A as if none were left out: each stored element counts for two of its row, each
-group of bits in metadata for all of its chunk. Every thread has all of an operand in shared memory.
+CuTe counts the elements of a sparse A as if it were dense: each stored element counts for two of its row, each
+group of bits in metadata for all of its chunk. Every thread has all of an operand that is in shared memory.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class MmaAtom:
         a_layout: (thread, value) -> m + M*k.
         b_layout: (thread, value) -> n + N*k.
         c_layout: (thread, value) -> m + M*n, of C and of D.
-        a_source: Where A comes from: shared memory only for `wgmma`.
+        a_source: The memory of A: shared memory only for `wgmma`.
         e_layout: (thread, value) -> m + M*k of the metadata of a sparse A; None for dense ones.
 
     Example:
@@ -117,10 +117,10 @@ def mma_atom_of(form: MatrixForm, a_source: Source | None = None) -> MmaAtom:
 
     Args:
         form: A dense `mma`, or a `wgmma`.
-        a_source: Where A comes from; if left out, registers for `mma` and shared memory for `wgmma`.
+        a_source: The memory of A; by default registers for `mma`, shared memory for `wgmma`.
 
     Raises:
-        UnsupportedForm: Atoms of the form are not known here, or it cannot take A from there.
+        UnsupportedForm: The form has no atom here, or A cannot be in that memory.
     """
     must_be(MatrixForm, "form", form, "a form, as `isa.matrix_form` returns it")
     warpgroup = form.opcode == "wgmma"
@@ -149,7 +149,7 @@ def _shared(first: int, second: int) -> Layout:
 
 def _layout(form: MatrixForm, operand: str) -> Layout:
     held = fragment(form, operand)
-    each = {"a": form.k // form.stored_k, "e": form.chunk}.get(operand, 1)  # columns that an element stands for
+    each = {"a": form.k // form.stored_k, "e": form.chunk}.get(operand, 1)  # columns represented by an element
     row, column = (held.columns, 1) if operand == "b" else (1, held.rows)  # B is (N, K): its column comes first
     if form.opcode == "mma":
         apart = [d for d in held.lanes if d.axis is not Axis.MATRIX], held.values
@@ -168,7 +168,7 @@ def mma_atoms() -> tuple[MmaAtom, ...]:
 
 
 def forms_with_saturation() -> Iterator[MatrixForm]:
-    """Every dense form of `mma.sync`, those that can saturate both ways."""
+    """Every dense form of `mma.sync`, with and without saturation where possible."""
     for form in mma_forms():
         yield form
         if form.a_type in {"s8", "u8", "s4", "u4"}:

@@ -1,4 +1,4 @@
-"""How CuTe names matrix moves and mma instructions: the rules from a PTX form to its C++ and Python names.
+"""CuTe's names of matrix moves and mma instructions: the rules from a PTX form to its C++ and Python names.
 
 C++: `SM75_U32x4_LDSM_N` encodes the first target (sm_75), what a thread holds (four whole 32-bit registers, or for the
 transposing forms a number of 16- or 8-bit elements), the operation (LDSM, STSM, MOVM) and whether it transposes (N, T).
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ptxloom.isa.matrix import MatrixMove
     from ptxloom.isa.products import MatrixForm
 
-_TRANSPOSED: Final = 16  # bits of the elements of factors that `wgmma` takes both ways
+_TRANSPOSED: Final = 16  # bits of elements with either major-ness in `wgmma`
 _OPERATIONS: Final = {"ldmatrix": "LDSM", "stmatrix": "STSM", "movmatrix": "MOVM"}
 
 
@@ -75,7 +75,7 @@ def mma_names(form: MatrixForm, a_source: str = "registers") -> tuple[str, ...]:
 
 
 def _of_warpgroup(form: MatrixForm, a_source: str) -> tuple[str, ...]:
-    """Without the arguments of the template: the layouts of A and B, their signs, the selector."""
+    """Without the template arguments: the layouts of A and B, their signs, the selector."""
     if form.bit_operation:
         return ()
     types = "".join(_type_name(form.type_of(operand)) for operand in "dab")
@@ -85,7 +85,7 @@ def _of_warpgroup(form: MatrixForm, a_source: str) -> tuple[str, ...]:
 
 
 def _since(form: MatrixForm) -> int | None:
-    """The architecture in an mma atom's name; None where CuTe C++ has no atom."""
+    """The architecture in an mma atom's name; None if CuTe C++ has no atom."""
     match form.a_type:
         case "f64":
             return 80 if form.m == 8 else 90

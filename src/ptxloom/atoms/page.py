@@ -1,4 +1,4 @@
-"""The page of an atom: the meaning of its name, what it does, and where to see and paste it."""
+"""The page of an atom: the meaning of its name, its effect, and the commands that show and emit it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _READS: Final = {
 
 
 def atom_page(name: str) -> str:
-    """The page of a CuTe C++ name; if no atom has it, why, and the page of the one to use instead.
+    """The page of a CuTe C++ name; if there is no such atom, the reason, and the page of the one to use instead.
 
     Args:
         name: The name, as in CuTe.

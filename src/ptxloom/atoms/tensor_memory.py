@@ -61,10 +61,10 @@ class TensorCopyAtom:
     Attributes:
         name: The CuTe C++ name.
         ptx: The instruction's spelling.
-        thr_id: The threads of a warp; of a copy from shared memory the CTAs.
-        val_id: Bit of what is moved -> bit of tensor memory.
-        src_layout: (thread, bit) of the source -> bit of what is moved.
-        dst_layout: The same of the destination.
+        thr_id: The threads of a warp; for a copy from shared memory the CTAs.
+        val_id: Bit of the moved data -> bit of tensor memory.
+        src_layout: (thread, bit) of the source -> bit of the moved data.
+        dst_layout: The same for the destination.
 
     Example:
         >>> from ptxloom.atoms import atom
@@ -84,7 +84,7 @@ class TensorCopyAtom:
 
     @property
     def ref_layout(self) -> Layout:
-        """The layout that others are compared with: the side of tensor memory."""
+        """The reference layout: the side of tensor memory."""
         return self.dst_layout if ".st." in self.ptx or ".cp." in self.ptx else self.src_layout
 
     def __str__(self) -> str:
@@ -96,7 +96,7 @@ class TensorMmaAtom:
     """A `tcgen05.mma` as CuTe sees it.
 
     Attributes:
-        name: The CuTe C++ name, without the arguments of its template.
+        name: The CuTe C++ name, without its template arguments.
         instruction: The instruction with its descriptor.
         thr_id: The CTAs.
         a_layout: (CTA, element) -> m + M*k.
@@ -147,7 +147,7 @@ def tensor_copy_atoms() -> Mapping[str, TensorCopyAtom]:
 
 
 def _of_registers(spelling: str) -> TensorCopyAtom:
-    """A load or a store: the side of tensor memory is all of it, for each thread."""
+    """A load or a store: each thread sees all of tensor memory."""
     held = fragment(spelling)
     shape, count = (word for word in spelling.split(".") if re.fullmatch(r"\d+x\d+b(x2)?|x\d+", word))
     lanes, bits = shape.removesuffix("x2").removesuffix("b").split("x")
@@ -179,7 +179,7 @@ def _from_shared(spelling: str) -> TensorCopyAtom:
     name = f"SM100_UTCCP_{next(name for word, name in _UTCCP.items() if word in spelling)}_{ctas}cta"
     wide = held.columns * held.stride
     lanes = [(digit, DP_BITS << place) for place, digit in enumerate(held.lanes) if digit.axis is not Axis.MATRIX]
-    if any(digit.axis is Axis.ADDRESS for digit, _ in lanes):  # CuTe counts all lanes that the rows are among
+    if any(digit.axis is Axis.ADDRESS for digit, _ in lanes):  # CuTe counts all lanes that may contain the rows
         count = 1 << len(lanes)
         step = count // held.rows
         rows = Layout((ctas, (held.rows, wide)), (0, (step, count)))
@@ -215,7 +215,7 @@ def tensor_mma_atom(one: TensorInstruction, a_source: str = "SS") -> TensorMmaAt
     """
     told, ctas = one.told, one.product.ctas
     if one.product.ws:
-        raise UnsupportedForm(f"`{one.spelling}` has no atom: CuTe has none of `.ws`")
+        raise UnsupportedForm(f"`{one.spelling}` has no atom: CuTe has no atoms of `.ws`")
     kind = next(name for name, kind in _KINDS.items() if kind == told.kind)
     if told.kind in ("mxf4", "mxf4nvf4"):
         kind = "MXF4NVF4" if told.sparse else "MXF4"
@@ -226,15 +226,15 @@ def tensor_mma_atom(one: TensorInstruction, a_source: str = "SS") -> TensorMmaAt
 
 
 def _share(first: int, second: int, ctas: int) -> Layout:
-    """Each CTA has its part of the rows of A and of D, or of the columns of B."""
+    """Each CTA has its share of the rows of A and D, or of the columns of B."""
     return Layout((ctas, (first // ctas, second)), (first // ctas * (ctas > 1), (1, first)))
 
 
 def tensor_atom(name: str) -> TensorCopyAtom | TensorMmaAtom | None:
-    """The atom of a CuTe C++ name; None if it does not name one of tensor memory.
+    """The atom of a CuTe C++ name; None if it is not an atom of tensor memory.
 
     Raises:
-        UnsupportedForm: The arguments of its template make no product.
+        UnsupportedForm: Its template arguments do not describe a product.
     """
     if name in tensor_copy_atoms():
         return tensor_copy_atoms()[name]

@@ -38,10 +38,10 @@ class TiledCopy:
 
     Attributes:
         atom: The atom.
-        bits: The width of the elements that are copied.
+        bits: The width of the copied elements.
         layout_tv: (thread, value) -> element of the tile, on the side that the atom's RefLayout describes.
         tiler: The tile's extents.
-        repeats: How often the mma whose operand is copied repeats its atom along each axis of the tile; empty where
+        repeats: The repetitions of the mma's atom along each axis of the tile, for an mma's operand; empty if
             no mma prescribes the order of the values.
 
     Example:
@@ -63,7 +63,7 @@ class TiledCopy:
 
     @property
     def size(self) -> int:
-        """How many threads take part."""
+        """The number of threads."""
         return self.layout_tv[0].size
 
     @property
@@ -86,7 +86,7 @@ class TiledCopy:
         """The part of the source that a thread addresses: (values, repetitions along each axis).
 
         Args:
-            tensor: Where its elements are.
+            tensor: The tensor.
             thread: The thread.
 
         Returns:
@@ -98,7 +98,7 @@ class TiledCopy:
         """The part of the destination that a thread holds: (values, repetitions along each axis).
 
         Args:
-            tensor: Where its elements are.
+            tensor: The tensor.
             thread: The thread.
 
         Returns:
@@ -144,7 +144,7 @@ class TiledCopy:
         return make_layout(held[0], *list(held[1])[1:])
 
     def _order(self, values: int) -> tuple[tuple[int, ...], Layout]:
-        """How often an mma atom of `values` values repeats in the tile, and the copy's values as (value, repetition).
+        """The repetitions of an mma atom of `values` values in the tile, and the copy's values as (value, repetition).
 
         For the operand of an mma the copy's values are in the mma's own order. Otherwise repetitions are assumed to
         follow each other as in the tile. CUTLASS 4.2 always assumes that, and is wrong for a permuted tile.
@@ -184,7 +184,7 @@ def make_tiled_copy(atom: CopyAtom | str, threads: Layout, values: Layout, bits:
 
 
 def _for_operand(atom: CopyAtom | str, mma: TiledMma, operand: Operand, bits: int | None) -> TiledCopy:
-    must_be(CopyAtom | str, "atom", atom, "a copy atom, or what it is called")
+    must_be(CopyAtom | str, "atom", atom, "a copy atom, or its name")
     must_be(TiledMma, "mma", mma, "a tiled mma, as `make_tiled_mma` returns it")
     first, second = AXES[operand]
     width = bits or mma.atom.instruction.container_bits(operand)
@@ -197,7 +197,7 @@ def make_tiled_copy_a(atom: CopyAtom | str, mma: TiledMma) -> TiledCopy:
     """The copy that fills operand A of a tiled mma.
 
     Args:
-        atom: The copy atom, or what it is called.
+        atom: The copy atom, or its name.
         mma: The tiled mma.
 
     Returns:
@@ -219,7 +219,7 @@ def make_tiled_copy_b(atom: CopyAtom | str, mma: TiledMma) -> TiledCopy:
     """The copy that fills operand B of a tiled mma.
 
     Args:
-        atom: The copy atom, or what it is called.
+        atom: The copy atom, or its name.
         mma: The tiled mma.
 
     Returns:
@@ -243,7 +243,7 @@ def make_tiled_copy_c(atom: CopyAtom | str, mma: TiledMma, bits: int | None = No
     Args:
         atom: The atom, or its name.
         mma: The tiled mma.
-        bits: The width of the elements, where they were converted; the accumulator's if left out.
+        bits: The width of the elements, if they were converted; by default the accumulator's.
 
     Returns:
         The tiled copy; `.retile` puts registers into the order of the mma.
@@ -270,7 +270,7 @@ def _checked(
     for mode, name in ((0, "threads"), (1, "values")):
         if layout_tv[mode].size % reference[mode].size:
             raise LayoutError(
-                f"{found} deals {reference[mode].size} {name} of {bits} bits, which do not divide the "
+                f"{found} distributes {reference[mode].size} {name} of {bits} bits, which do not divide the "
                 f"{layout_tv[mode].size} of the tile {'x'.join(map(str, tiler))}"
             )
     return TiledCopy(found, bits, layout_tv, tiler, repeats)

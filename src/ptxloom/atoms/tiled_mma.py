@@ -1,6 +1,6 @@
 """Tiled products: an mma atom repeated over threads and over a tile (CuTe: TiledMMA).
 
-Threads are numbered by (V, M, N, K): V inside the atom, then which atom along each of the product's axes.
+Threads are numbered by (V, M, N, K): V inside the atom, then the atom's index along each of the product's axes.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
     from ptxloom.atoms.mma import Operand
     from ptxloom.layout import Tiler
 
-AXES: Final = {"a": (0, 2), "b": (1, 2), "c": (0, 1)}  # which of (M, N, K) each operand has
+AXES: Final = {"a": (0, 2), "b": (1, 2), "c": (0, 1)}  # the axes of (M, N, K) of each operand
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadValues:
-    """A tensor dealt out to threads.
+    """A tensor distributed over threads.
 
     Attributes:
-        threads: Where each thread's elements start.
-        values: Where each of them is from there: (values of an atom, then repetitions along each axis).
+        threads: The start of each thread's elements.
+        values: Their offsets from there: (values of an atom, then repetitions along each axis).
     """
 
     threads: Layout
     values: Layout
 
     def of(self, tensor: Tensor, thread: int) -> Tensor:
-        """What one thread has of the tensor that was dealt out."""
+        """One thread's part of the tensor."""
         start = self.threads(thread)
         match tensor.layout:
             case Layout():
@@ -56,7 +56,7 @@ class ThreadValues:
 
 
 def inner_layout(tensor: Tensor) -> Layout:
-    """The tensor's layout, the one inside a swizzle if there is one."""
+    """The tensor's layout, without its swizzle, if any."""
     return tensor.layout if isinstance(tensor.layout, Layout) else tensor.layout.inner
 
 
@@ -66,9 +66,9 @@ class TiledMma:
 
     Attributes:
         atom: The atom.
-        atom_layout: (M, N, K) -> which group of threads computes the atom there.
+        atom_layout: (M, N, K) -> the group of threads that computes the atom there.
         permutation: For each of M, N and K the tile that all atoms together cover, as a size or a layout that
-            reorders it; None for exactly what they cover.
+            reorders it; None for exactly their size.
 
     Example:
         >>> mma = make_tiled_mma("SM80_16x8x16_F32F16F16F32_TN", (2, 2, 1), (32, 32, 16))
@@ -91,12 +91,12 @@ class TiledMma:
 
     @property
     def size(self) -> int:
-        """How many threads take part."""
+        """The number of threads."""
         return self.thr_layout_vmnk.size
 
     @property
     def tile_mnk(self) -> tuple[int, int, int]:
-        """What one step of all atoms covers of M, N and K."""
+        """The extent in M, N and K of one step of all atoms."""
         m, n, k = (self._tile(axis) for axis in range(3))
         return m, n, k
 
@@ -125,14 +125,14 @@ class TiledMma:
         return make_layout(dealt.threads, dealt.values)
 
     def deal(self, operand: Operand, tensor: Layout) -> ThreadValues:
-        """Deal an operand's tensor out to the threads.
+        """Distribute an operand's tensor over the threads.
 
         Args:
             operand: a, b or c.
             tensor: (M, K) for a, (N, K) for b, (M, N) for c.
 
         Returns:
-            Of each thread its part of the tensor.
+            Each thread's part of the tensor.
 
         Raises:
             LayoutError: The tensor does not divide into tiles.
@@ -151,13 +151,13 @@ class TiledMma:
         )
 
     def _by_vmnk(self, operand: Operand, in_atom: Layout, over_threads: Layout) -> Layout:
-        """The threads' starts by (V, M, N, K): those that differ only in the axis an operand lacks start alike."""
+        """The threads' starts by (V, M, N, K): equal for those that differ only in the axis that the operand lacks."""
         modes = dict(zip(AXES[operand], over_threads, strict=True))
         along = [modes.get(axis, Layout(self.atom_layout[axis].size, 0)) for axis in range(3)]
         return make_layout(in_atom, *along)
 
     def _thread_to_vmnk(self) -> Layout:
-        """Thread -> its (V, M, N, K) as one number; threads that no atom has repeat those that one has."""
+        """Thread -> its (V, M, N, K) as one number; threads beyond the atoms repeat the others."""
         threads = self.thr_layout_vmnk
         left_out = complement(threads)
         number = right_inverse(make_layout(threads, left_out))
@@ -168,7 +168,7 @@ class TiledMma:
 
         Args:
             operand: `a`, `b` or `c`.
-            tensor: Where its elements are.
+            tensor: The tensor.
             thread: The thread.
 
         Returns:
@@ -179,14 +179,14 @@ class TiledMma:
         return _unfolded(dealt).of(tensor, thread)
 
     def fragment_layout(self, operand: Operand, shape: tuple[int, int]) -> Layout:
-        """How registers hold a thread's part of a tensor: dense, an atom's values first (CuTe: partition_fragment).
+        """The register layout of a thread's part of a tensor: dense, an atom's values first (CuTe: partition_fragment).
 
         Args:
             operand: `a`, `b` or `c`.
-            shape: Of the whole tensor, in elements.
+            shape: The shape of the whole tensor, in elements.
 
         Returns:
-            A dense layout as large as what `partition` returns.
+            A dense layout with the size of the result of `partition`.
         """
         dealt = _unfolded(self.deal(operand, Layout(shape)))
         return Layout(tuple(mode.size for mode in dealt.values))
@@ -215,8 +215,8 @@ def make_tiled_mma(
 
     Args:
         atom: The atom, or its name.
-        atom_layout: How many atoms along M, N and K, M fastest; or a layout of them.
-        permutation: The tile along M, N and K, if it is larger than the atoms cover or reordered.
+        atom_layout: The numbers of atoms along M, N and K, M fastest; or a layout of them.
+        permutation: The tile along M, N and K, if it is larger than the atoms, or reordered.
 
     Returns:
         The tiled mma.
@@ -230,7 +230,7 @@ def make_tiled_mma(
         >>> mma.size, mma.tile_mnk
         (128, (32, 32, 16))
     """
-    must_be(MmaAtom | str, "atom", atom, "an mma atom, or what it is called")
+    must_be(MmaAtom | str, "atom", atom, "an mma atom, or its name")
     found = mma_atom(atom) if isinstance(atom, str) else atom
     layout = atom_layout if isinstance(atom_layout, Layout) else Layout(atom_layout)
     if layout.rank != len(found.shape_mnk):

@@ -1,4 +1,4 @@
-"""What describes copies and products: matrix descriptors (64 bits), instruction descriptors (32), tensor maps."""
+"""Descriptors of copies and products: matrix descriptors (64 bits), instruction descriptors (32), tensor maps."""
 
 from __future__ import annotations
 

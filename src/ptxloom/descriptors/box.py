@@ -1,8 +1,8 @@
-"""What one tensor copy fetches: each element's place in the tensor and in shared memory, and the filled elements.
+"""The data of one tensor copy: each element's place in the tensor and in shared memory, and the filled elements.
 
 Measured on an H100 and an H200 for tiled and im2col maps with every swizzle and interleave: a row in shared memory is
 as wide as the swizzle, even if the box is narrower (slices of an interleaved tensor are without gaps), the swizzle uses
-the absolute shared address, and a box has one slice of an interleaved tensor, whatever its extent there.
+the absolute shared address, and a box has one slice of an interleaved tensor, whatever its extent in that dimension.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from ptxloom.descriptors.tensor_map import TensorMap
 
 COPY_ALIGNMENT: Final = 128
-"""Of a tensor copy's shared address."""
+"""The alignment of a tensor copy's shared address."""
 INNER_BYTES: Final = 16
-"""The inner coordinate begins at a multiple of it."""
+"""The inner coordinate must be a multiple of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where one element of a box comes from and goes to.
+    """The source and destination of one element of a box.
 
     Attributes:
-        index: In the box: by dimension, or channel and pixel.
-        coordinate: In the tensor, by dimension.
+        index: Its index in the box: by dimension, or channel and pixel.
+        coordinate: Its coordinate in the tensor, by dimension.
         inside: Whether it is in the tensor; if not, shared memory gets the fill.
-        global_address: The address of the first byte that holds bits of it; meaningless outside.
-        shared_address: In bytes, likewise.
+        global_address: The address of the first byte with bits of it; meaningless outside.
+        shared_address: Likewise, in bytes.
     """
 
     index: tuple[int, ...]
@@ -54,7 +54,7 @@ class Chunk:
 
     Attributes:
         shared_address: Their address in shared memory.
-        coordinate: Of the first element.
+        coordinate: The coordinate of the first element.
         elements: The number of elements.
         inside: The number of them inside the tensor.
     """
@@ -71,9 +71,9 @@ class Box:
 
     Attributes:
         map: The tensor map.
-        coordinate: Of its first element, by dimension, as the instruction names it.
-        shared_address: Where the copy begins in shared memory.
-        offsets: For im2col: what the instruction adds to W, H and D of every pixel.
+        coordinate: The coordinate of its first element, by dimension, as in the instruction.
+        shared_address: The start of the copy in shared memory.
+        offsets: For im2col: the instruction's offsets, added to W, H and D of every pixel.
 
     Example:
         >>> from ptxloom.descriptors import encode_tiled
@@ -101,43 +101,43 @@ class Box:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How many elements: by dimension, or channels and pixels."""
+        """The number of elements: by dimension, or channels and pixels."""
         return self.map.counts
 
     @property
     def row_bytes(self) -> int:
-        """What a row holds."""
+        """The bytes of a row."""
         return self.counts[0] * self.map.box_bits // 8
 
     @property
     def pitch_bytes(self) -> int:
-        """From one row to the next in shared memory; slices of an interleaved tensor are without gaps."""
+        """The distance between rows in shared memory; slices of an interleaved tensor have no gaps."""
         span = swizzle_bytes(self.map.swizzle) if self.map.interleave == "none" else 0
         return max(self.row_bytes, span)
 
     @property
     def rows(self) -> int:
-        """How many rows."""
+        """The number of rows."""
         return prod(self.counts[1:])
 
     @property
     def padding_bytes(self) -> int:
-        """What a row leaves untouched behind it."""
+        """The unused bytes after a row."""
         return self.pitch_bytes - self.row_bytes
 
     @property
     def mode(self) -> SwizzleMode:
-        """How shared memory is swizzled."""
+        """The swizzle of shared memory."""
         return swizzle_mode(self.map.swizzle)
 
     @property
     def begins_within_pattern(self) -> bool:
-        """Whether the swizzle's pattern begins elsewhere than the copy."""
+        """Whether the copy does not start at the start of the swizzle's pattern."""
         return bool(self.mode.swizzle.bits and self.shared_address % self.mode.alignment_bytes)
 
     @property
     def shared_bytes(self) -> int:
-        """From the first row in shared memory to the end of the last one's padding."""
+        """The bytes from the first row in shared memory to the end of the last one's padding."""
         return self.rows * self.pitch_bytes
 
     @property
@@ -175,7 +175,7 @@ class Box:
         """A row of the box in pieces of 16 bytes, in the tensor's order.
 
         Args:
-            number: Which, from 0; dimension 1 is the fastest, or pixels count.
+            number: Its number, from 0; by dimension, dimension 1 the fastest, or by pixel.
         """
         outer: list[int] = []
         for count in self.counts[1:]:
@@ -184,12 +184,12 @@ class Box:
         return tuple(self._chunk(byte, outer) for byte in range(0, self.row_bytes, CHUNK_BYTES))
 
     def _chunk(self, byte: int, outer: Sequence[int]) -> Chunk:
-        """The piece that begins at a byte of a row; a slice of 32 bytes is two pieces."""
+        """The piece that starts at a byte of a row; a slice of 32 bytes is two pieces."""
         bits = self.map.box_bits
         first, within = divmod(8 * byte, bits)
         count = max(1, 8 * CHUNK_BYTES // bits)
         held = [self.place((at, *outer)) for at in range(first, first + count)]
-        low = min(place.shared_address for place in held)  # halves may have changed places
+        low = min(place.shared_address for place in held)  # halves may be exchanged
         return Chunk(low ^ within // 8, held[0].coordinate, count, sum(place.inside for place in held))
 
     def _place(self, index: tuple[int, ...], at: tuple[int, ...]) -> Place:
@@ -207,7 +207,7 @@ class Box:
         return Place(index, at, inside, source, self.mode(target))
 
     def _within_row(self, element: int) -> int:
-        """Where an element begins in a row of shared memory, in bytes; 16 of a padded type have 16 bytes."""
+        """The offset of an element in a row of shared memory, in bytes; 16 of a padded type have 16 bytes."""
         if not self.map.type.is_padded:
             return element * self.map.box_bits // 8
         chunk, within = divmod(element, CHUNK_BYTES)
@@ -220,7 +220,7 @@ class Box:
 
     def _pixels(self) -> tuple[tuple[int, ...], ...]:
         """The coordinate of each pixel's first channel."""
-        assert self.map.im2col is not None  # noqa: S101 - who calls has looked
+        assert self.map.im2col is not None  # noqa: S101 - callers have checked
         return pixels(self.map, self.map.im2col, tuple(self.coordinate), tuple(self.offsets))
 
 

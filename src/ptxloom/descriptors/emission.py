@@ -34,7 +34,7 @@ def code(tile: SharedTile, language: str) -> str:
     """Code that builds the descriptor of a tile at any address, and that advances to the next products along K.
 
     Args:
-        tile: The tile; its start address is left out.
+        tile: The tile; its start address is ignored.
         language: "cuda" or "ptx".
 
     Example:

@@ -1,6 +1,6 @@
 """`cuTensorMapEncodeTiled`, `cuTensorMapEncodeIm2col`, `...Im2colWide`: parameters, every check of the driver on sm_90.
 
-What came with sm_100 (types of 4 and 6 bits, swizzles of more than 16 bytes at once) is checked by the driver's
+Features of sm_100 (types of 4 and 6 bits, swizzles of more than 16 bytes at once) are checked by the driver's
 documentation.
 """
 
@@ -55,16 +55,16 @@ def encode_tiled(  # noqa: PLR0917 - in the driver's order
 
     Args:
         data_type: Such as "FLOAT16".
-        global_address: Where the tensor begins, a multiple of 16.
-        global_dim: How many elements, by dimension, the contiguous one first.
-        global_strides: In bytes, of all dimensions but the first.
-        box_dim: How many elements a copy spans, by dimension.
-        element_strides: Of how many elements one is taken, by dimension; ones if left out.
+        global_address: The start of the tensor, a multiple of 16.
+        global_dim: The number of elements, by dimension, the contiguous one first.
+        global_strides: The strides in bytes, of all dimensions but the first.
+        box_dim: The number of elements that a copy spans, by dimension.
+        element_strides: The step between copied elements, by dimension; by default 1.
         interleave: "none", "16B" or "32B".
         swizzle: One of `SWIZZLES`, such as "none" or "128B".
         l2_promotion: "none", "64B", "128B" or "256B".
         oob_fill: "none" or "nan".
-        architecture: Of the device, such as 90, which has no types of 4 and 6 bits and no swizzles with an atom.
+        architecture: The device's number, such as 90, which has no types of 4 and 6 bits and no swizzles with an atom.
 
     Returns:
         The map.
@@ -112,19 +112,19 @@ def encode_im2col(  # noqa: PLR0917 - likewise
 
     Args:
         data_type: Such as "FLOAT16".
-        global_address: Where the tensor begins, a multiple of 16.
-        global_dim: How many elements: C, W, then H and D where there are, N.
-        global_strides: In bytes, of all dimensions but the first.
-        pixel_box_lower_corner: Where the bounding box begins: W, H, D.
-        pixel_box_upper_corner: Where it ends, from the tensor's end: W, H, D.
-        channels_per_pixel: How many elements of C.
-        pixels_per_column: How many pixels.
-        element_strides: Of how many elements one is taken, by dimension; ones if left out.
+        global_address: The start of the tensor, a multiple of 16.
+        global_dim: The number of elements: C, W, then H and D if present, N.
+        global_strides: The strides in bytes, of all dimensions but the first.
+        pixel_box_lower_corner: The start of the bounding box: W, H, D.
+        pixel_box_upper_corner: Its end, relative to the tensor's end: W, H, D.
+        channels_per_pixel: The number of elements of C.
+        pixels_per_column: The number of pixels.
+        element_strides: The step between copied elements, by dimension; by default 1.
         interleave: "none", "16B" or "32B".
         swizzle: One of `SWIZZLES`, such as "none" or "128B".
         l2_promotion: "none", "64B", "128B" or "256B".
         oob_fill: "none" or "nan".
-        architecture: Of the device, such as 90, which has no types of 4 and 6 bits and no swizzles with an atom.
+        architecture: The device's number, such as 90, which has no types of 4 and 6 bits and no swizzles with an atom.
 
     Returns:
         The map.
@@ -146,7 +146,7 @@ def encode_im2col(  # noqa: PLR0917 - likewise
     first = 0 if interleave != "none" else 1
     for extent, low, high in zip(global_dim[first : first + rank - 2], lower, upper, strict=True):
         if _signed(extent + high - low) <= 0:
-            legal = f"of a box that has pixels: {extent:,} of them, from {low} on, to {high} behind the last, are zero"
+            legal = f"of a box that has pixels: {extent:,} of them, from {low} on, to {high} after the last, are zero"
             raise UsageError("pixel_box_upper_corner", upper, legal)
     _judge_architecture(data_type, swizzle, architecture)
     made = TensorMap(
@@ -176,19 +176,19 @@ def encode_im2col_wide(  # noqa: PLR0917 - likewise
 ) -> TensorMap:
     """A map for `.im2col::w` and `.im2col::w::128`, by the parameters of `cuTensorMapEncodeIm2colWide`.
 
-    The driver of an H200 makes an im2col map of it whose corners are 0 in H and D, whatever the mode (465 recorded),
-    with as many bits for W as there. The documentation gives the function to sm_100 alone, and W 16 bits: what the
-    driver does there is unknown.
+    An H200's driver encodes it as an im2col map with corners of 0 in H and D, whatever the mode (465 recorded),
+    with the same number of bits for W. The documentation has the function for sm_100 only, with 16 bits for W: the
+    driver's encoding there is unknown.
 
     Args:
-        data_type: As in `encode_im2col`, like all others without a description here.
+        data_type: As in `encode_im2col`, like all parameters without a description here.
         global_address: Likewise.
         global_dim: Likewise.
         global_strides: Likewise.
-        pixel_box_lower_corner_width: Where the bounding box begins in W.
-        pixel_box_upper_corner_width: Where it ends, from the tensor's end.
+        pixel_box_lower_corner_width: The start of the bounding box in W.
+        pixel_box_upper_corner_width: Its end, relative to the tensor's end.
         channels_per_pixel: Likewise.
-        pixels_per_column: The number of pixels; `.im2col::w::128` takes 128.
+        pixels_per_column: The number of pixels; `.im2col::w::128` copies 128.
         element_strides: Likewise.
         interleave: Likewise.
         swizzle: Likewise.
@@ -215,7 +215,7 @@ def packed_strides(kind: str, global_dim: Sequence[int], interleave: str = "none
 
     Args:
         kind: The data type.
-        global_dim: How many elements, by dimension.
+        global_dim: The number of elements, by dimension.
         interleave: "none", "16B" or "32B".
 
     Raises:
@@ -233,7 +233,7 @@ def packed_strides(kind: str, global_dim: Sequence[int], interleave: str = "none
 
 
 def encode_again(made: TensorMap) -> TensorMap:
-    """What the driver makes of a map's own parameters.
+    """The driver's encoding of a map's own parameters.
 
     Raises:
         UsageError: It would refuse them.
@@ -251,7 +251,7 @@ def _common(  # noqa: PLR0917 - likewise
     kind: str, address: int, dim: Sequence[int], strides: Sequence[int],
     interleave: str, swizzle: str, l2_promotion: str, oob_fill: str,
 ) -> int:  # fmt: skip
-    """Judge what both have; returns the rank."""
+    """Check the common parameters; returns the rank."""
     found = data_type(kind)
     _one_of("interleave", interleave, INTERLEAVES)
     _one_of("swizzle", swizzle, SWIZZLES)
@@ -290,7 +290,7 @@ def _judge_architecture(kind: str, swizzle: str, architecture: int) -> None:
 
 
 def _judge_narrow(kind: DataType, extent: int, interleave: str, swizzle: str) -> None:
-    """Judge what is asked of types of 4 and 6 bits alone."""
+    """Check the requirements of types of 4 and 6 bits."""
     several = PADDED_ELEMENTS if kind.is_padded else 2
     if extent % several:
         raise UsageError("global_dim", extent, f"a multiple of {several} in dimension 0 for {kind.name}")
@@ -302,7 +302,7 @@ def _judge_narrow(kind: DataType, extent: int, interleave: str, swizzle: str) ->
 
 
 def _judge_box(made: TensorMap, argument: str, inner: int) -> None:
-    """Judge the rows that a copy takes, and all of them together."""
+    """Check the size of the box: of its rows, and in total."""
     of = made.type
     if of.is_padded and inner != PADDED_ELEMENTS:
         raise UsageError(argument, inner, f"{PADDED_ELEMENTS} elements of {of.name}")
@@ -317,12 +317,12 @@ def _judge_box(made: TensorMap, argument: str, inner: int) -> None:
     if made.encoded_box_bytes > SHARED_BYTES:
         whole = "box_dim" if made.im2col is None else "pixels_per_column"
         value = made.box_dim if made.im2col is None else made.im2col.pixels_per_column
-        raise UsageError(whole, value, f"of at most {SHARED_BYTES:,} bytes, what shared memory holds; here are "
+        raise UsageError(whole, value, f"of at most {SHARED_BYTES:,} bytes, the size of shared memory; here are "
                          f"{made.encoded_box_bytes:,}")  # fmt: skip
 
 
 def _signed(number: int) -> int:
-    """A number as the driver counts: in 32 bits."""
+    """A number as the driver's signed 32-bit integer."""
     return (number + (1 << 31)) % (1 << 32) - (1 << 31)
 
 

@@ -1,7 +1,7 @@
 """InstructionDescriptor: the 32 bits with types, sizes and options of `tcgen05.mma` (PTX ISA 9.7.16.4.2).
 
-Which bits are what depends on the instruction's kind. The manual's M of block-scaled kinds is the same bits as that of
-the others, which end one lower.
+The meaning of bits depends on the instruction's kind. The manual's M of block-scaled kinds has the same bits as that of
+the others, which end one bit lower.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RESULTS: Final[dict[str, dict[str, int]]] = {
     "f8f6f4": _FLOATS,
     "i8": {"s32": 2},
 }
-"""Those of D; of block-scaled kinds it is always `.f32`."""
+"""The types of D; for block-scaled kinds always `.f32`."""
 SCALE_TYPES: Final = {"ue4m3": 0, "ue8m0": 1}
 
 SELECTOR: Final = Word("sparsity selector", 0, 2)
@@ -74,10 +74,10 @@ class InstructionDescriptor:
         m, n: The rows of D and its columns.
         a_type, b_type, d_type: Types of elements.
         negate_a, negate_b: Whether a factor is negated.
-        transpose_a, transpose_b: Whether a factor's lines are contiguous in shared memory, not k.
+        transpose_a, transpose_b: Whether a factor is contiguous along M or N in shared memory, not along K.
         sparse: Whether A is stored with metadata.
-        selector: Which metadata are used, for `f16` and `tf32`.
-        saturate: Whether integers stop at the ends of `.s32`.
+        selector: The selected metadata, for `f16` and `tf32`.
+        saturate: Whether integers saturate at the limits of `.s32`.
         scale_type: `ue8m0` or `ue4m3`, for block-scaled kinds.
         a_scale, b_scale: The byte of a word with the first scale.
         shift: The largest shift of B's columns with `.ws`: 0, 8, 16 or 32.
@@ -136,7 +136,7 @@ class InstructionDescriptor:
 
     @property
     def words(self) -> tuple[tuple[Word, int], ...]:
-        """Every word with what it holds."""
+        """Every word with its value."""
         return tuple((word, word.of(self.bits)) for word in words_of(self.kind))
 
     @property
@@ -208,7 +208,7 @@ class InstructionDescriptor:
 
 
 SHIFTS: Final = (0, 8, 16, 32)
-"""What the two bits of the largest shift mean."""
+"""The meanings of the two bits of the largest shift."""
 
 
 def _one_of(name: str, value: object, legal: object) -> None:

@@ -13,15 +13,15 @@ from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.display import mimebundle
 
 ADDRESS_BITS: Final = 18
-"""Of a start address or an offset; the four lowest are 0 and not stored."""
+"""The bits of a start address or an offset; the four lowest are 0 and not stored."""
 _STORED: Final = (1 << ADDRESS_BITS) - CHUNK_BYTES
 UNUSED_LEADING: Final = 16
-"""What CUTLASS writes for a leading offset that is not looked at."""
+"""CUTLASS's value for a leading offset that is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Some bits of a descriptor: a name in the manual's words, the lowest bit, how many."""
+    """Some bits of a descriptor: a name in the manual's words, the lowest bit, the number of bits."""
 
     name: str
     first: int
@@ -33,7 +33,7 @@ class Word:
         return ((1 << self.bits) - 1) << self.first
 
     def of(self, bits: int) -> int:
-        """What it holds."""
+        """Its value in a descriptor."""
         return (bits & self.mask) >> self.first
 
 
@@ -54,7 +54,7 @@ class Generation:
         swizzling: The bits of its swizzling mode.
         codes: The codes of its modes.
         version: The fixed constant; 0 if there is none.
-        section: Of the manual.
+        section: The manual's section.
         instruction: The spelling of the instruction that reads it.
     """
 
@@ -107,11 +107,11 @@ class MatrixDescriptor:
     instruction, see `SharedOperand`.
 
     Attributes:
-        start_address: Where the matrix begins in shared memory, in bytes; 18 bits, a multiple of 16.
+        start_address: The start of the matrix in shared memory, in bytes; 18 bits, a multiple of 16.
         leading_byte_offset: In bytes, likewise; its meaning depends on the swizzle and the major-ness.
         stride_byte_offset: Likewise.
         swizzle: "none", "32B", "64B", "128B", for tcgen05 also "128B_ATOM_32B".
-        base_offset: 0 to 7: bits 7 to 9 of the address where the swizzle's pattern begins, if not at its boundary.
+        base_offset: 0 to 7: bits 7 to 9 of the start of the swizzle's pattern, if it is not aligned.
         generation: "wgmma" or "tcgen05".
         leading_is_address: Whether the leading offset is an address (tcgen05 on sm_103a, k of 48 bytes).
         stray_bits: Bits that belong to no word, or differ from the fixed constant (as XOR); 0 in a good descriptor.
@@ -154,7 +154,7 @@ class MatrixDescriptor:
 
     @property
     def words(self) -> tuple[tuple[Word, int], ...]:
-        """Every word with what it holds."""
+        """Every word with its value."""
         return tuple((word, word.of(self.bits)) for word in GENERATIONS[self.generation].words)
 
     @property
@@ -184,7 +184,7 @@ class MatrixDescriptor:
             The descriptor; its `bits` are these again.
 
         Raises:
-            UsageError: They are not 64 bits, or name a swizzling mode that there is not.
+            UsageError: They are not 64 bits, or have an undefined swizzling mode.
         """
         must_be(int, "bits", bits, "a whole number of 64 bits")
         if not 0 <= bits < 1 << 64:

@@ -1,11 +1,11 @@
-"""Which shared address each element of a matrix operand comes from: the canonical layouts (PTX ISA 9.7.15.5.1.2).
+"""The shared address of each element of a matrix operand: the canonical layouts (PTX ISA 9.7.15.5.1.2).
 
 The matrix is made of core matrices: eight rows of 16 bytes each, the rows along the major coordinate. Their distances
 are CuTe's canonical layout (T elements are 16 bytes, W times 16 bytes a row of the swizzle):
 
 - K-major: ((8,m),(T,W,n)) : ((W*16B,SBO),(1,16B,LBO)); without a swizzle W is 1; with one, a K of up to a row needs no
   leading offset.
-- MN-major: ((T,W,m),(8,n)) : ((1,16B,LBO),(W*16B,SBO)); without a swizzle LBO and SBO change places.
+- MN-major: ((T,W,m),(8,n)) : ((1,16B,LBO),(W*16B,SBO)); without a swizzle LBO and SBO are exchanged.
 
 Confirmed on an H200 for any start address and offsets; for tcgen05 it follows the manual and CUTLASS.
 """
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 CHUNK_BITS: Final = 8 * CHUNK_BYTES
 CORE_ROWS: Final = 8
 STEP_BITS: Final = 256
-"""K of one product, of dense operands."""
+"""The bytes of K of one product, for dense operands."""
 MAJORS: Final = ("k", "mn")
 MOST_ROWS: Final = 256
 """The largest M or N of any instruction."""
 MOST_K_BYTES: Final = 128
-"""Likewise of K, of a sparse B's with room to spare."""
+"""The largest K, large enough for a sparse B."""
 
 
 def canonical_layout(
@@ -77,7 +77,7 @@ def canonical_layout(
 
 @dataclass(frozen=True, slots=True)
 class CoreMatrix:
-    """Eight rows of 16 bytes that the tensor core takes together.
+    """Eight rows of 16 bytes, the tensor core's unit.
 
     Attributes:
         row: M or N of its first element.
@@ -138,7 +138,7 @@ class SharedOperand:
 
     @property
     def chunk_elements(self) -> int:
-        """How many elements are 16 bytes."""
+        """The number of elements in 16 bytes."""
         return CHUNK_BITS // self.element_bits
 
     @property
@@ -149,7 +149,7 @@ class SharedOperand:
         return canonical_layout(self.major, words.mode, self.element_bits, (self.rows, self.columns), offsets)
 
     def address(self, row: int, column: int) -> int:
-        """The shared address of the byte in which an element begins.
+        """The shared address of an element's first byte.
 
         Args:
             row: Along M or N.
@@ -176,7 +176,7 @@ class SharedOperand:
 
     @property
     def evidence(self) -> str:
-        """What the addresses rest on, as a sentence."""
+        """The evidence for the addresses, as a sentence."""
         if self.descriptor.generation == "wgmma":
             return "Confirmed on an H200: CuTe's canonical layouts, swizzled by the absolute address."
         section = GENERATIONS[self.descriptor.generation].section
@@ -184,12 +184,12 @@ class SharedOperand:
 
 
 def assumed_operand(descriptor: MatrixDescriptor, element: str = "f16", major: str = "k") -> SharedOperand:
-    """An operand as common as the descriptor allows, where the instruction is not known.
+    """The most common operand that the descriptor allows, if the instruction is not known.
 
     Args:
         descriptor: The 64 bits.
         element: The type of its elements.
-        major: Along which they are contiguous.
+        major: The coordinate along which they are contiguous.
     """
     rows = 64 if descriptor.generation == "wgmma" else 128
     return SharedOperand(descriptor, rows, STEP_BITS // element_type(element).container_bits, element, major)

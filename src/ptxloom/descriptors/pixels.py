@@ -1,6 +1,6 @@
 """The pixels of im2col: they walk W, H and D within the bounding box, then N; offsets are added after.
 
-Of an interleaved tensor W is dimension 0 and a slice stands for the channels; of others C is dimension 0.
+In an interleaved tensor W is dimension 0, and a slice stands for the channels; in others C is dimension 0.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ptxloom.descriptors.tensor_map import Im2col, TensorMap
 
 
-@lru_cache(maxsize=16)  # each element of a box asks
+@lru_cache(maxsize=16)  # called for each element of a box
 def pixels(
     made: TensorMap, box: Im2col, start: tuple[int, ...], offsets: tuple[int, ...]
 ) -> tuple[tuple[int, ...], ...]:
@@ -24,9 +24,9 @@ def pixels(
 
     Args:
         made: The tensor map.
-        box: What it has in place of a box.
+        box: Its im2col parameters.
         start: The coordinates of the instruction.
-        offsets: Its offsets, of which as many bits count as a corner has.
+        offsets: Its offsets, with the same number of bits as a corner.
     """
     first = 0 if made.interleave != "none" else 1
     spatial = range(first, first + made.rank - 2)
@@ -42,7 +42,7 @@ def pixels(
 
 
 def _step(at: list[int], steps: Sequence[int], bounds: dict[int, tuple[int, int]]) -> None:
-    """On to the next pixel."""
+    """Advance to the next pixel."""
     for place, (begin, end) in bounds.items():
         at[place] += steps[place]
         if at[place] < end:

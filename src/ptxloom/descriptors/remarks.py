@@ -38,8 +38,8 @@ class Remark:
 
     Attributes:
         name: Kebab-case.
-        wrong: Whether it cannot be meant.
-        text: What is so, a sentence without its full stop.
+        wrong: Whether it must be a mistake.
+        text: The remark, a sentence without its full stop.
         advice: What to do.
     """
 
@@ -63,12 +63,12 @@ def of_operand(operand: SharedOperand) -> tuple[Remark, ...]:
 
 
 def _of_words(words: MatrixDescriptor) -> Iterator[Remark]:
-    """Remarks on the bits alone."""
+    """Remarks on the bits only."""
     version = GENERATIONS[words.generation].version
     if words.stray_bits:
         where = ", ".join(str(bit) for bit in range(64) if words.stray_bits >> bit & 1)
         constant = f" (bits 46 to 48 are {version:#05b})" if version else ""
-        text = f"bits that belong to no word are set, or a constant is another: bit {where}"
+        text = f"bits that belong to no word are set, or a constant is wrong: bit {where}"
         advice = f"clear them{constant}: were address and offsets divided by 16 and masked to 14 bits?"
         yield Remark("stray-bits", True, text, advice)
     if words.base_offset and words.swizzle == "none":
@@ -94,7 +94,7 @@ def _of_places(operand: SharedOperand) -> Iterator[Remark]:
     last = max(at for core in operand.core_matrices for at in core.addresses) + CHUNK_BYTES
     if last > _WINDOW_BYTES:
         text = f"the matrix ends at 0x{last:05x}, and shared memory at 0x{_WINDOW_BYTES:05x}"
-        yield Remark("outside", True, text, "look at the start address and the offsets: are they in units of 16 bytes?")
+        yield Remark("outside", True, text, "check the start address and the offsets: are they in units of 16 bytes?")
 
 
 def _overlapping(operand: SharedOperand) -> tuple[str, str, int] | None:
@@ -109,16 +109,16 @@ def _overlapping(operand: SharedOperand) -> tuple[str, str, int] | None:
 
 
 def _wanted_offsets(operand: SharedOperand) -> str:
-    """What the offsets must come to, at least."""
+    """The least legal offsets, in words."""
     group = operand.descriptor.mode.pattern_rows * operand.descriptor.mode.span_bytes
     what = "M or N" if operand.major == "k" else "K"
     if operand.descriptor.mode.chunks == 1:
-        return f"core matrices are {group} bytes: both offsets are to be multiples of {group} that keep them apart"
+        return f"core matrices are {group} bytes: both offsets must be multiples of {group} that keep them apart"
     return f"the stride offset leads to the next 8 of {what}: at least {group:,} bytes with this swizzle"
 
 
 def _of_start(operand: SharedOperand) -> Iterator[Remark]:
-    """Whether the swizzle's pattern begins where it is taken to begin."""
+    """Whether the swizzle's pattern starts at the operand's start."""
     words, mode = operand.descriptor, operand.descriptor.mode
     if mode.chunks == 1:
         return
@@ -144,17 +144,17 @@ def _of_start(operand: SharedOperand) -> Iterator[Remark]:
 
 
 def _of_type(operand: SharedOperand) -> Iterator[Remark]:
-    """Whether the instruction takes such an operand at all."""
+    """Whether the instruction supports such an operand."""
     if operand.descriptor.generation != "wgmma":
         return
     if operand.element not in factor_types():
-        text = f"wgmma multiplies no {operand.element}"
+        text = f"wgmma does not multiply {operand.element}"
         yield Remark("type", True, text, f"its types are {', '.join(sorted(factor_types()))}")
     elif operand.major == "mn" and element_type(operand.element).bits != 16:
         text = f"wgmma takes MN-major operands of 16-bit types only, not of {operand.element}"
         yield Remark("transposed-type", True, text, "lay the tile out K-major")
     if operand.rows % 8:
-        text = f"{operand.rows} is no M or N of wgmma"
+        text = f"{operand.rows} is neither an M nor an N of wgmma"
         yield Remark("extent", True, text, "M is 64; N is a multiple of 8 up to 256")
 
 
@@ -173,7 +173,7 @@ def _of_map(made: TensorMap) -> Iterator[Remark]:
     try:
         encode_again(made)
     except UsageError as error:
-        yield Remark("refused", True, f"the driver would not make this map: {error}", "make it anew with other values")
+        yield Remark("refused", True, f"the driver would not make this map: {error}", "encode it with other values")
     if made.element_strides[0] != 1 and made.interleave == "none":
         text = f"the element stride {made.element_strides[0]} of dimension 0 is ignored: the map is not interleaved"
         yield Remark("element-stride", False, text, "take every element, or put the dimension elsewhere")
@@ -222,7 +222,7 @@ def _of_instruction(told: InstructionDescriptor) -> Iterator[Remark]:
 
 
 def _products(told: InstructionDescriptor) -> Iterator[TensorProduct]:
-    """The instructions that could take a descriptor: alone or in a pair, and with `.ws`."""
+    """The instructions that could use a descriptor: with one or two CTAs, and with `.ws`."""
     for ctas, ws in ((1, False), (2, False), (1, True)):
         if not (ws and told.is_scaled):
             yield TensorProduct(told.kind, ctas, told.sparse, ws, "1X" if told.is_scaled else "", shifts=False)
@@ -242,9 +242,7 @@ def _of_box(box: Box) -> Iterator[Remark]:
         )
     inner = box.coordinate[0] * box.map.box_bits
     if box.map.type.is_padded and box.coordinate[0] % PADDED_ELEMENTS:
-        text = (
-            f"coordinate {box.coordinate[0]} of dimension 0 is not a multiple of {PADDED_ELEMENTS}, as its type wants"
-        )
+        text = f"coordinate {box.coordinate[0]} of dimension 0 is not a multiple of {PADDED_ELEMENTS} (its type)"
         yield Remark("inner-coordinate", True, text, f"take a multiple of {PADDED_ELEMENTS}")
     elif box.map.interleave == "none" and inner % (8 * INNER_BYTES):
         per = 8 * INNER_BYTES // box.map.box_bits
@@ -266,7 +264,7 @@ def _of_box(box: Box) -> Iterator[Remark]:
             f"rows of {box.row_bytes} bytes are {box.pitch_bytes} apart, as wide as the swizzle: the copy reaches over "
             f"{box.shared_bytes:,} bytes, and its mbarrier counts {box.map.transaction_bytes:,}"
         )
-        yield Remark("padding", False, text, "give the buffer room for the padding; expect the bytes without it")
+        yield Remark("padding", False, text, "leave space for the padding in the buffer; expect the bytes without it")
     if box.map.oob_fill == "nan" and box.filled:
-        text = "what is filled in is 0x7ff7 in every 16 bits"
+        text = "the fill is 0x7ff7 in every 16 bits"
         yield Remark("nan-fill", False, text, "")

@@ -1,7 +1,7 @@
-"""How bytes are swizzled in shared memory: the modes that tensor maps and matrix descriptors share (PTX ISA 5.5.6).
+"""Swizzling of bytes in shared memory: the modes that tensor maps and matrix descriptors share (PTX ISA 5.5.6).
 
 A mode works on addresses, not on offsets in a tile: it XORs bits from 7 up into bits from 4 up (CuTe: Swizzle<B,4,3>).
-So what TMA writes is where wgmma looks for it, wherever the tile begins. Confirmed on an H200 for 32B, 64B and 128B.
+So TMA writes data where wgmma expects it, wherever the tile starts. Confirmed on an H200 for 32B, 64B and 128B.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from ptxloom.diagnostics import UsageError
 from ptxloom.layout import Swizzle
 
 CHUNK_BYTES: Final = 16
-"""What stays together under most modes: a row of a core matrix."""
+"""The unit that most modes keep together: a row of a core matrix."""
 LINE_BITS: Final = 7
 """The lowest address bit that moves a chunk: all banks of shared memory are one line of 128 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class SwizzleMode:
-    """One of the ways in which the chunks of a row change places.
+    """A permutation of the chunks of rows.
 
     Attributes:
-        name: As `cuTensorMapEncodeTiled` calls it, such as "128B".
-        span_bytes: How wide a row is in shared memory; chunks change places within it.
-        atom_bytes: What stays together.
-        pattern_lines: After how many lines of 128 bytes the pattern begins anew; 0: as many as there are atoms.
-        flips: Whether the halves of each 16 bytes change places in every other line.
+        name: Its name as in `cuTensorMapEncodeTiled`, such as "128B".
+        span_bytes: The width of a row in shared memory, within which chunks are permuted.
+        atom_bytes: The bytes that stay together.
+        pattern_lines: The period of the pattern in lines of 128 bytes; 0: the number of atoms.
+        flips: Whether the halves of each 16 bytes are exchanged in every other line.
 
     Example:
         >>> mode = swizzle_mode("128B")
@@ -43,37 +43,37 @@ class SwizzleMode:
 
     @property
     def swizzle(self) -> Swizzle:
-        """What it does to byte addresses, except for what it flips."""
+        """Its effect on byte addresses, apart from flipping."""
         base = self.atom_bytes.bit_length() - 1
         lines = self.pattern_lines or self.span_bytes // self.atom_bytes
         return Swizzle(lines.bit_length() - 1, base, LINE_BITS - base)
 
     @property
     def chunks(self) -> int:
-        """How many chunks of 16 bytes a row has."""
+        """The number of 16-byte chunks in a row."""
         return self.span_bytes // CHUNK_BYTES
 
     @property
     def pattern_bytes(self) -> int:
-        """After how many bytes the pattern begins anew; without a swizzle, a core matrix."""
+        """The period of the pattern in bytes; without a swizzle, a core matrix."""
         return self.swizzle.span
 
     @property
     def pattern_rows(self) -> int:
-        """After how many rows the pattern begins anew."""
+        """The period of the pattern in rows."""
         return self.pattern_bytes // self.span_bytes
 
     @property
     def alignment_bytes(self) -> int:
-        """Where a pattern begins: a multiple of this."""
+        """The alignment of a pattern."""
         return self.pattern_bytes if self.swizzle.bits else CHUNK_BYTES
 
     def __call__(self, address: Any, base_offset: int = 0) -> Any:
         """The address after swizzling of the byte at `address`; arrays work like integers.
 
         Args:
-            address: In shared memory, in bytes.
-            base_offset: In units of 128 bytes, what a matrix descriptor subtracts before it uses an address.
+            address: A shared address, in bytes.
+            base_offset: A matrix descriptor's base offset, in units of 128 bytes, subtracted from addresses before use.
         """
         shifted = address - (base_offset << LINE_BITS)
         moved = address ^ self.swizzle(shifted) ^ shifted
@@ -101,10 +101,10 @@ SWIZZLE_MODES: Final[dict[str, SwizzleMode]] = {
 
 
 def swizzle_mode(name: str) -> SwizzleMode:
-    """The mode of a name.
+    """The mode with a name.
 
     Raises:
-        UsageError: No mode has that name.
+        UsageError: There is no such mode.
     """
     found = SWIZZLE_MODES.get(name)
     if found is None:

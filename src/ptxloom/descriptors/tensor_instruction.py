@@ -1,7 +1,7 @@
-"""A `tcgen05.mma` with its descriptor: how many rows and columns D has, and of what types (PTX ISA 9.7.16.2).
+"""A `tcgen05.mma` with its descriptor: the number of rows and columns of D, and the types (PTX ISA 9.7.16.2).
 
-The spelling leaves these to the descriptor, which is a value of the running kernel. Where the instruction is named
-without one, they follow the qualifiers, as in `wgmma`: `tcgen05.mma.cta_group::1.kind::f16.m128n256k16.f32.f16.f16`.
+The spelling leaves these to the descriptor, which is a value of the running kernel. If the instruction is named
+without one, they follow its qualifiers, as in `wgmma`: `tcgen05.mma.cta_group::1.kind::f16.m128n256k16.f32.f16.f16`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from ptxloom.isa.tensor_products import TENSOR_KINDS, WIDE_KINDS, TensorProduct,
 from ptxloom.isa.types import element_type
 
 TILE_ROWS, TILE_COLUMNS = 16, 8
-"""Of the tiles that a product is made of here."""
-_ROW_BYTES: Final = 32  # of A, whatever its type
-_WIDE_ROW_BYTES: Final = 48  # where K is 96
+"""The size of the tiles of which a product consists here."""
+_ROW_BYTES: Final = 32  # of A, for any type
+_WIDE_ROW_BYTES: Final = 48  # if K is 96
 _WIDE_K: Final = "96"
 _COLUMNS: Final = 128  # of D by default
 _SHAPE: Final = re.compile(r"m(\d{1,4})(?:n(\d{1,4}))?(?:k(\d{1,4}))?")
@@ -55,7 +55,7 @@ class TensorInstruction:
 
     @property
     def form(self) -> MatrixForm:
-        """A tile of it, as the machine multiplies them."""
+        """The form of one of its tiles, in which the machine multiplies."""
         told = self.told
         narrow = element_type(told.a_type).packed_bits <= 8 and told.d_type != "s32"
         row_bytes = _WIDE_ROW_BYTES if told.k_96 else _ROW_BYTES
@@ -71,7 +71,7 @@ class TensorInstruction:
         )  # fmt: skip
 
     def container_bits(self, side: str) -> int:
-        """How many bits an element takes that is ready to be multiplied.
+        """The bits of an element that is ready to be multiplied.
 
         Args:
             side: "a" or "b".
@@ -98,9 +98,9 @@ def is_tensor_product(text: str) -> bool:
 
 
 def tensor_instruction(text: str, descriptor: InstructionDescriptor | int | None = None) -> TensorInstruction:
-    """Read a `tcgen05.mma`: its qualifiers, and its shape and types, behind them or in a descriptor.
+    """Read a `tcgen05.mma`: its qualifiers, and its shape and types, after them or in a descriptor.
 
-    What is left out is completed: `.cta_group::1`, the kind that has the types (`.kind::f16`), the most rows that the
+    Omitted parts get defaults: `.cta_group::1`, the kind that has the types (`.kind::f16`), the most rows that the
     instruction can have, 128 columns, the kind's first types, `.f32` or `.s32` for D.
 
     Args:
@@ -126,13 +126,13 @@ def tensor_instruction(text: str, descriptor: InstructionDescriptor | int | None
         raise UnsupportedForm(f"`{text}` is not a form of `tcgen05`: {reasons('tcgen05', tuple(plain))}")
     product = product_of(found.words)
     if descriptor is not None and (shapes or types):
-        raise UnsupportedForm(f"`{text}` has a shape or types, and so has the descriptor; leave out one of them")
+        raise UnsupportedForm(f"`{text}` has a shape or types, and so has the descriptor; omit one of them")
     if isinstance(descriptor, int):
         descriptor = InstructionDescriptor.from_bits(product.kind, descriptor)
     told = descriptor or _told(text, product, shapes, types)
     why = refusal(product, told.m, told.n, told.sparse, told.transpose_b, k_96=told.k_96)
     if why:
-        raise UnsupportedForm(f"`{text}` cannot multiply so: {why}")
+        raise UnsupportedForm(f"`{text}` is not a legal product: {why}")
     one = TensorInstruction(product, told, found.words)
     said = shapes[0][3] if shapes else None
     if said is not None and int(said) != one.form.k:
@@ -141,7 +141,7 @@ def tensor_instruction(text: str, descriptor: InstructionDescriptor | int | None
 
 
 def _completed(words: list[str], types: list[str]) -> list[str]:
-    """The qualifiers, with those that go without saying."""
+    """The qualifiers, with defaults added."""
     leads = [lead for lead in ("mma", "ws", "sp") if lead in words]
     words = [*leads, *(word for word in words if word not in leads)]
     scaled = any(word in SCALE_TYPES or word.startswith(("block", "scale_vec")) for word in (*words, *types))
@@ -160,13 +160,13 @@ def _completed(words: list[str], types: list[str]) -> list[str]:
 
 
 def _has(kind: str, types: list[str]) -> bool:
-    """Whether a kind has all these types, one of them as a factor's."""
+    """Whether a kind has all these types, at least one for a factor."""
     known = {*TYPES[kind], *RESULTS.get(kind, {"f32": 1}), *SCALE_TYPES}
     return known.issuperset(types) and any(name in TYPES[kind] for name in types)
 
 
 def _told(text: str, product: TensorProduct, shapes: list[re.Match[str]], types: list[str]) -> InstructionDescriptor:
-    """The descriptor that the words behind the qualifiers come to."""
+    """The descriptor for the words after the qualifiers."""
     kind = product.kind
     scales = [name for name in types if name in SCALE_TYPES]
     plain = [name for name in types if name not in SCALE_TYPES]
@@ -190,7 +190,7 @@ def _told(text: str, product: TensorProduct, shapes: list[re.Match[str]], types:
             k_96=kind in WIDE_KINDS and any(shape[3] == _WIDE_K for shape in shapes),
         )  # fmt: skip
     except UsageError as error:
-        raise UnsupportedForm(f"`{text}` cannot multiply so: {error}") from None
+        raise UnsupportedForm(f"`{text}` is not a legal product: {error}") from None
 
 
 def _wide(results: dict[str, int]) -> str:

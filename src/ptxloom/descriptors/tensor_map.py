@@ -1,7 +1,7 @@
-"""TensorMap: the meaning of the 128 bytes of a `CUtensorMap`, and how they are made.
+"""TensorMap: the meaning of the 128 bytes of a `CUtensorMap`, and their encoding.
 
 The parameters are those of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`; so are the checks. The position of
-each word in the 128 bytes was found on an H200 (driver 580); for features of sm_100, in ptxas's code for
+each word in the 128 bytes was determined on an H200 (driver 580); for features of sm_100, from ptxas's code for
 `tensormap.replace`.
 """
 
@@ -33,18 +33,18 @@ MOST_RANK: Final = 5
 _WORDS: Final = struct.Struct("<32I")
 _SWIZZLE_MASK: Final = 3 << 13 | 3 << 19 | 1 << 22
 CORNER_BITS: Final = {3: 16, 4: 8, 5: 5}
-"""By rank: how many bits a corner of the bounding box has in each dimension."""
+"""By rank: the bits of a corner of the bounding box in each dimension."""
 
 
 @dataclass(frozen=True, slots=True)
 class Im2col:
-    """What `cuTensorMapEncodeIm2col` has in place of a box.
+    """The parameters of `cuTensorMapEncodeIm2col` in place of a box.
 
     Attributes:
-        pixel_box_lower_corner: In pixels from the tensor's first, W first, then H, D.
-        pixel_box_upper_corner: From the tensor's end, likewise.
-        channels_per_pixel: How many elements of C.
-        pixels_per_column: How many pixels.
+        pixel_box_lower_corner: The start in pixels, relative to the tensor's start: W, H, D.
+        pixel_box_upper_corner: Likewise, relative to the tensor's end.
+        channels_per_pixel: The number of elements of C.
+        pixels_per_column: The number of pixels.
     """
 
     pixel_box_lower_corner: tuple[int, ...]
@@ -96,7 +96,7 @@ class TensorMap:
 
     @property
     def rank(self) -> int:
-        """How many dimensions."""
+        """The number of dimensions."""
         return len(self.global_dim)
 
     @property
@@ -106,7 +106,7 @@ class TensorMap:
 
     @property
     def element_bytes(self) -> int:
-        """The bytes from one element of the first dimension to the next: a slice's, where the tensor is interleaved."""
+        """The bytes from one element of the first dimension to the next: a slice's, if the tensor is interleaved."""
         return INTERLEAVES[self.interleave] or self.type.element_bytes
 
     @property
@@ -121,7 +121,7 @@ class TensorMap:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How many elements a copy takes: by dimension, or channels (one slice, if interleaved) and pixels."""
+        """The number of copied elements: by dimension, or channels (one slice, if interleaved) and pixels."""
         if self.im2col is not None:
             channels = self.im2col.channels_per_pixel if self.interleave == "none" else 1
             return channels, self.im2col.pixels_per_column
@@ -132,12 +132,12 @@ class TensorMap:
 
     @property
     def slice_dimension(self) -> int:
-        """Of an interleaved tensor: the dimension that counts slices, of which a copy takes one."""
+        """The dimension of an interleaved tensor that counts slices, of which a copy takes one."""
         return self.rank - 2
 
     @property
     def first_coordinate(self) -> tuple[int, ...]:
-        """Where the first box of the tensor begins: for im2col at the lower corner."""
+        """The start of the tensor's first box: for im2col the lower corner."""
         if self.im2col is None:
             return (0,) * self.rank
         lower = self.im2col.pixel_box_lower_corner
@@ -145,21 +145,21 @@ class TensorMap:
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """Of how many elements a copy takes one, by dimension; that of dimension 0 counts only where slices are."""
+        """The step between copied elements, by dimension; that of dimension 0 counts only in interleaved tensors."""
         first = self.element_strides[0] if self.interleave != "none" else 1
         return first, *self.element_strides[1:]
 
     @property
     def transaction_bytes(self) -> int:
-        """What a copy adds to its mbarrier's count: all elements of the box, also those outside the tensor.
+        """The bytes that a copy counts on its mbarrier: all elements of the box, even those outside the tensor.
 
-        Padding does not count (CUTLASS's collectives expect as much).
+        Padding does not count (CUTLASS's collectives rely on this).
         """
         return prod(self.counts) * self.element_bits // 8
 
     @property
     def encoded_box_bytes(self) -> int:
-        """What the encoder takes for the size of the box: it divides by strides without rounding up."""
+        """The size of the box for the encoder, which divides by strides without rounding up."""
         if self.im2col is not None:
             return self.im2col.channels_per_pixel * self.im2col.pixels_per_column * self.type.box_bits // 8
         counts = prod(n // step for n, step in zip(self.box_dim, self.element_strides, strict=True))
@@ -188,7 +188,7 @@ class TensorMap:
         return _WORDS.pack(*words)
 
     def _kinds(self) -> int:
-        """Word 2: what there is but once."""
+        """Word 2: the fields that do not depend on the dimension."""
         kind = self.type
         return (
             int(self.im2col is not None)
@@ -274,7 +274,7 @@ def _packed_corners(im2col: Im2col, rank: int) -> int:
 
 
 def _unpacked(words: Sequence[int], rank: int, channels: int) -> Im2col:
-    """What an im2col map has in place of a box."""
+    """The im2col parameters of a map."""
     if rank not in CORNER_BITS:
         raise UsageError("word 2", f"0x{words[2]:08x}", f"of 3 to 5 dimensions for im2col; here are {rank}")
     lower, upper = (_signed_fields(half, rank) for half in (words[14] & 0xFFFF, words[14] >> 16))

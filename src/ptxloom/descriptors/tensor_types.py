@@ -14,8 +14,8 @@ class DataType:
     """A type of a tensor's elements.
 
     Attributes:
-        name: Without `CU_TENSOR_MAP_DATA_TYPE_`, such as "FLOAT16".
-        code: In the map.
+        name: The name without `CU_TENSOR_MAP_DATA_TYPE_`, such as "FLOAT16".
+        code: Its code in the map.
         bits: The width of an element in the tensor.
         is_float: Whether elements outside can be filled with NaN.
         rounds: Whether loads are rounded to tf32.
@@ -31,12 +31,12 @@ class DataType:
 
     @property
     def element_bytes(self) -> int:
-        """The bytes that hold an element: one, of elements that share it."""
+        """The bytes that hold an element: one, for elements that share a byte."""
         return max(1, self.bits // 8)
 
     @property
     def box_bits(self) -> int:
-        """How wide an element is in shared memory, padding included."""
+        """The width of an element in shared memory, padding included."""
         return 8 if self.is_padded else self.bits
 
     @property
@@ -46,7 +46,7 @@ class DataType:
 
     @property
     def unit_bytes(self) -> int:
-        """Of what address and strides are multiples."""
+        """The alignment of address and strides."""
         return 32 if self.is_padded else 16
 
 
@@ -87,22 +87,22 @@ SWIZZLE_BITS: Final[dict[str, int]] = {
 NARROW_SINCE: Final = 100
 """The first architecture with types of 4 and 6 bits, and with swizzles that keep more than 16 bytes together."""
 PADDED_ELEMENTS: Final = 128
-"""How many elements of a padded type a row of a box has."""
+"""The number of elements of a padded type in a row of a box."""
 PADDED_SWIZZLES: Final = {
     "16U4_ALIGN16B": ("none", "128B", "128B_ATOM_32B"),
     "16U6_ALIGN16B": ("none", "128B", "128B_ATOM_32B", "128B_ATOM_64B"),
 }  # fmt: skip
-"""By padded type: the swizzles that the driver lets stand beside it."""
+"""By padded type: the swizzles that the driver allows with it."""
 L2_PROMOTIONS: Final[tuple[str, ...]] = ("none", "64B", "128B", "256B")
 OOB_FILLS: Final[tuple[str, ...]] = ("none", "nan")
 """Zeros, or `NAN_REQUEST_ZERO_FMA`: 0x7ff7 in every 16 bits."""
 
 
 def data_type(name: str) -> DataType:
-    """The data type of a name.
+    """The data type with a name.
 
     Raises:
-        UsageError: No type has that name.
+        UsageError: There is no such type.
     """
     found = DATA_TYPES.get(name)
     if found is None:
@@ -111,5 +111,5 @@ def data_type(name: str) -> DataType:
 
 
 def swizzle_bytes(name: str) -> int:
-    """How wide a row is in shared memory; 0 without a swizzle."""
+    """The width of a row in shared memory; 0 without a swizzle."""
     return 0 if name == "none" else swizzle_mode(name).span_bytes

@@ -39,12 +39,12 @@ def widest_swizzle(row_bytes: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one product reads of a tile.
+    """The part of a tile that one product reads.
 
     Attributes:
         column: Its first K.
-        offset_bytes: Where it begins, from the tile's beginning.
-        descriptor: Of a tile at the tile's start address.
+        offset_bytes: Its offset from the tile's start.
+        descriptor: The descriptor, for the tile's start address.
     """
 
     column: int
@@ -57,12 +57,12 @@ class SharedTile:
     """A tile of A or B in shared memory.
 
     Attributes:
-        rows: How many elements along M or N.
-        columns: How many along K.
+        rows: The number of elements along M or N.
+        columns: The number along K.
         element: Their type, such as "f16".
         major: "k" or "mn": the coordinate along which they are contiguous.
         swizzle: "none", "32B", "64B" or "128B".
-        start_address: Where the tile begins, a multiple of what the swizzle needs.
+        start_address: The start of the tile, aligned for the swizzle.
         generation: "wgmma" or "tcgen05".
 
     Example:
@@ -96,10 +96,10 @@ class SharedTile:
             raise UsageError("start_address", self.start_address, legal)
 
     def _judge_extents(self) -> None:
-        """Whole groups of rows and steps, in whole rows of the swizzle, in shared memory.
+        """Check for whole groups of rows and steps, in whole rows of the swizzle, that fit in shared memory.
 
         Raises:
-            UsageError: It is not so.
+            UsageError: One of these is not met.
         """
         tile = f"{self.rows}x{self.columns}"
         step = self.step_columns
@@ -123,12 +123,12 @@ class SharedTile:
 
     @property
     def element_bits(self) -> int:
-        """How wide an element is in memory."""
+        """The width of an element in memory."""
         return element_type(self.element).container_bits
 
     @property
     def tile_bytes(self) -> int:
-        """How much shared memory it takes."""
+        """The bytes of shared memory that it takes."""
         return self.rows * self.columns * self.element_bits // 8
 
     @property
@@ -138,7 +138,7 @@ class SharedTile:
 
     @property
     def operand_rows(self) -> int:
-        """M or N of one product that reads the tile: all of it, or 64 where that is too many."""
+        """M or N of one product that reads the tile: all of it, or 64 if that is too many."""
         return self.rows if self.rows <= MOST_OPERAND_ROWS else 64
 
     @property
@@ -151,12 +151,12 @@ class SharedTile:
 
     @property
     def layout(self) -> Layout:
-        """(M or N, K) -> elements from the tile's beginning, before swizzling."""
+        """(M or N, K) -> elements from the tile's start, before swizzling."""
         return canonical_layout(self.major, self.mode, self.element_bits, (self.rows, self.columns), self.offsets)
 
     @property
     def descriptor(self) -> MatrixDescriptor:
-        """Of the first product."""
+        """The descriptor of the first product."""
         leading, stride = self.offsets
         looked_at = self.major == "mn" or self.mode.chunks * CHUNK_BITS < STEP_BITS
         leading = leading if looked_at else UNUSED_LEADING
@@ -164,7 +164,7 @@ class SharedTile:
 
     @property
     def operand(self) -> SharedOperand:
-        """What the first product reads."""
+        """The operand of the first product."""
         return SharedOperand(self.descriptor, self.operand_rows, self.step_columns, self.element, self.major)
 
     @property
@@ -178,7 +178,7 @@ class SharedTile:
 
     @property
     def next_rows_bytes(self) -> int | None:
-        """How far rows 64 and on are; None for a tile without them."""
+        """The offset of row 64 and the following rows; None for a tile without them."""
         return self._bytes_to(64, 0) if self.rows > 64 else None
 
     def _bytes_to(self, row: int, column: int) -> int:

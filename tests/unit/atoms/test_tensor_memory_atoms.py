@@ -46,7 +46,7 @@ def test_copies_are_found_by_name_and_by_spelling_and_reach_what_the_map_says() 
     [
         ("SM100_TMEM_LOAD_16dp256b3x", "did you mean"),
         ("SM100_MMA_F16BF16_SS<half_t, half_t, float, 256, 96>", "M is 256"),
-        ("tcgen05.mma.ws.m64n64", "CuTe has none of `.ws`"),
+        ("tcgen05.mma.ws.m64n64", "CuTe has no atoms of `.ws`"),
         ("tcgen05.cp.4x256b.b8x16.b4x16_p64", "CuTe has no atom"),
     ],
 )

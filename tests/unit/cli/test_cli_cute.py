@@ -90,7 +90,7 @@ def test_emit_swizzles_addresses(run: Run) -> None:
     out = run("emit", "SM75_U32x4_LDSM_N", "--swizzle", "3,3,3").out
     assert "// The tile is at Swizzle<3,3,3>, aligned to 1024 bytes." in out
     assert "return tile + (offset ^ ((offset >> 7 & 7) << 4));" in out
-    assert "rows are torn" in run("emit", "SM75_U32x4_LDSM_N", "--swizzle", "3,2,3").err
+    assert "rows are split" in run("emit", "SM75_U32x4_LDSM_N", "--swizzle", "3,2,3").err
 
 
 def test_the_languages_on_the_command_line_are_all() -> None:

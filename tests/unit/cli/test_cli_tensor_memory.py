@@ -23,7 +23,7 @@ SAID = {
     "descriptor tcgen05.mma --kind f16": "the instruction implies its kind",
     "descriptor 0x08100010 --kind f16 --with transpose_a": "`--with` is for a descriptor that is made",
     "descriptor 0x1ffffffff --kind f16": "32 bits",
-    "descriptor tcgen05.mma.m3": "cannot multiply so",
+    "descriptor tcgen05.mma.m3": "is not a legal product",
     "descriptor tcgen05.ld": "has no instruction descriptor",
 }
 

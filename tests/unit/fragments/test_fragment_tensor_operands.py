@@ -71,7 +71,7 @@ def test_the_descriptor_says_what_the_spelling_does_not() -> None:
         fragment(node, "d")
     with pytest.raises(UsageError, match=r"only a tcgen05\.mma"):
         fragment("ldmatrix.x4", descriptor=told)
-    with pytest.raises(UnsupportedForm, match="leave out one of them"):
+    with pytest.raises(UnsupportedForm, match="omit one of them"):
         fragment(f"{plain}.m64n32", "d", descriptor=told)
 
 

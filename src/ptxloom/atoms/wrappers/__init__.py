@@ -40,7 +40,7 @@ def emit(what: CopyAtom | MmaAtom | str, language: str = "cuda", swizzle: Swizzl
         The code, with a comment on what it requires.
 
     Raises:
-        UsageError: There is no such language, or it computes no addresses to swizzle, or the swizzle tears rows.
+        UsageError: There is no such language, or its code computes no addresses, or the swizzle splits rows.
         UnsupportedForm: There is no such atom, or the language cannot express it.
 
     Example:
@@ -53,7 +53,7 @@ def emit(what: CopyAtom | MmaAtom | str, language: str = "cuda", swizzle: Swizzl
             movmatrix.sync.aligned.m8n8.trans.b16 %d0, %a0;
         }
     """
-    must_be(CopyAtom | MmaAtom | str, "what", what, "an atom, or what it is called")
+    must_be(CopyAtom | MmaAtom | str, "what", what, "an atom, or its name")
     if language not in LANGUAGES:
         raise UsageError("language", language, f"one of {', '.join(LANGUAGES)}")
     named = atom(what) if isinstance(what, str) else what
@@ -62,7 +62,7 @@ def emit(what: CopyAtom | MmaAtom | str, language: str = "cuda", swizzle: Swizzl
     found = named
     if found.instruction.opcode == "wgmma" and not language.startswith("cute"):
         raise UnsupportedForm(
-            f"`{found.ptx}` goes on after it was issued, past any wrapper; emit it as cute or cute-dsl"
+            f"`{found.ptx}` continues after it was issued, beyond any wrapper; emit it as cute or cute-dsl"
         )
     if isinstance(found, CopyAtom) and found.instruction.opcode != "movmatrix" and not found.instruction.space:
         words = found.ptx.split(".")
@@ -76,10 +76,10 @@ def emit(what: CopyAtom | MmaAtom | str, language: str = "cuda", swizzle: Swizzl
 
 
 def _check_swizzle(found: CopyAtom | MmaAtom, language: str, swizzle: Swizzle) -> None:
-    """Prove that a swizzle means something: it keeps rows of 16 bytes whole, and there are addresses.
+    """Check that a swizzle is meaningful: it keeps rows of 16 bytes whole, and the code computes addresses.
 
     Raises:
-        UsageError: It does not.
+        UsageError: It is not.
     """
     if language != "cuda" or not isinstance(found, CopyAtom) or found.instruction.opcode == "movmatrix":
         legal = "left out: only cuda code of ldmatrix and stmatrix computes addresses"
@@ -89,7 +89,7 @@ def _check_swizzle(found: CopyAtom | MmaAtom, language: str, swizzle: Swizzle) -
         raise UsageError("swizzle", str(swizzle), "left out: it counts elements, and this instruction unpacks them")
     together = (128 // move.held.bits).bit_length() - 1
     if swizzle.base < together or swizzle.shift < 1:
-        raise UsageError("swizzle", str(swizzle), f"one with M at least {together} and S positive, or rows are torn")
+        raise UsageError("swizzle", str(swizzle), f"one with M at least {together} and S positive, or rows are split")
 
 
 def _same_with(found: CopyAtom, spelling: str) -> CopyAtom:

@@ -1,4 +1,4 @@
-"""CUDA C++ wrappers: inline PTX in a `__device__` function that refuses to compile where the instruction is not."""
+"""CUDA C++ wrappers: inline PTX in a `__device__` function that compiles only for targets with the instruction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def cuda(atom: CopyAtom | MmaAtom, swizzle: Swizzle | None = None) -> str:
 
     Args:
         atom: The atom.
-        swizzle: How the tile is swizzled, on indices of the atom's elements.
+        swizzle: The tile's swizzle, on indices of the atom's elements.
     """
     if not isinstance(atom, CopyAtom):
         return _mma(atom)
@@ -123,12 +123,12 @@ def _guard(needs: Requirements, opcode: str) -> list[str]:
 
 
 def _row_of_lane(atom: CopyAtom, swizzle: Swizzle | None) -> str:
-    """The address of each lane's row, with the matrices under each other up to 16 rows, then side by side."""
+    """The address of each lane's row, with the matrices stacked up to 16 rows, then side by side."""
     move = atom.instruction
     down = min(move.address_lanes, 16)
     right = move.address_lanes // down
     row, across = f"lane % {down}", f" + lane / {down} % {right} * {move.row_bytes}" if right > 1 else ""
-    if atom.permuted:  # lane bits 0 to 3 name rows 1, 8, 2 and 4
+    if atom.permuted:  # lane bits 0 to 3 stand for 1, 8, 2 and 4 rows
         row = "(lane & 1) + (lane >> 1 & 1) * 8 + (lane >> 2 & 3) * 2"
     place, told = f"({row}) * pitch{across}", ""
     lines = [f"return tile + {place};"]

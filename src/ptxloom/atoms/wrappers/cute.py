@@ -1,4 +1,4 @@
-"""CuTe C++ and the CuTe DSL: the atom by its name; where C++ lacks it, the operation and its traits written out."""
+"""CuTe C++ and the CuTe DSL: the atom by its name; if C++ lacks it, the full operation and traits."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cute(atom: CopyAtom | MmaAtom) -> str:
 
 
 def _arguments(atom: MmaAtom) -> str:
-    """The arguments of the template of a warpgroup's product: factors contiguous along k, where that can be chosen."""
+    """The template arguments of a warpgroup's product: factors contiguous along k, if there is a choice."""
     if atom.instruction.opcode != "wgmma":
         return ""
     along = "cute::SM90::GMMA::Major::K"
@@ -48,7 +48,7 @@ def _arguments(atom: MmaAtom) -> str:
 
 
 def _struct(atom: CopyAtom) -> str:
-    """A name in the manner of CuTe's for what CuTe has no name for."""
+    """A CuTe-like name for a move without a CuTe name."""
     return c_name(atom).upper()
 
 
@@ -107,7 +107,7 @@ def cute_dsl(atom: CopyAtom | MmaAtom) -> str:
     if not atom.operation:
         raise UnsupportedForm(f"the CuTe DSL has no operation of `{atom.ptx}`; emit it as cuda")
     operation, _, arguments = atom.operation.partition("(")
-    module = "warp.copy" if operation == "LdMatrix8x16x8bOp" else "warp"  # not among the names that warp exports
+    module = "warp.copy" if operation == "LdMatrix8x16x8bOp" else "warp"  # not exported by `warp`
     lines = ["import cutlass", "from cutlass import cute"]
     if atom.instruction.opcode == "wgmma":
         lines.append("from cutlass.cute.nvgpu import OperandMajorMode")

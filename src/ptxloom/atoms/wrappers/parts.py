@@ -1,4 +1,4 @@
-"""What every language of emitted code needs to know of an atom: its operands, its name, and where it may run."""
+"""The data of an atom for emitted code in any language: its operands, its name, and its targets."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Registers:
     """A vector of registers: one operand.
 
     Attributes:
-        name: `d`, `a`, `b`, `c`, or what a scale is called.
-        count: How many.
+        name: `d`, `a`, `b`, `c`, or the name of a scale.
+        count: Their number.
         c_type: Its C type.
         ptx_type: Its PTX type.
         constraint: The letter of inline assembly.
@@ -60,7 +60,7 @@ def mma_operands(atom: MmaAtom) -> tuple[Registers, ...]:
 
 
 def c_name(atom: CopyAtom | MmaAtom) -> str:
-    """The instruction's spelling as a name in C, less what all have in common."""
+    """The instruction's spelling as a name in C, without the common parts."""
     common = {"sync", "aligned", "shared"}
     if not isinstance(atom, CopyAtom) and not atom.instruction.quad_pairs:
         common |= {"row", "col"}
@@ -86,12 +86,12 @@ class Requirements:
 
     @property
     def condition(self) -> str:
-        """What a preprocessor must find to be true on the device."""
+        """The preprocessor's condition on the device."""
         return " || ".join(_condition(one) for one in self.targets) or "1"
 
 
 def needs_of(atom: CopyAtom | MmaAtom) -> Requirements:
-    """What the instruction of an atom needs."""
+    """The requirements of an atom's instruction."""
     if not isinstance(atom, CopyAtom):
         return _needs_of_mma(atom)
     form = resolve(atom.instruction.opcode, tuple(atom.ptx.split(".")[1:])).form
@@ -99,7 +99,7 @@ def needs_of(atom: CopyAtom | MmaAtom) -> Requirements:
 
 
 def needs_of_features(features: Sequence[Feature]) -> Requirements:
-    """What all of some features of the instruction set need together."""
+    """The combined requirements of several features."""
     versions = [min(need.version for need in feature.needs) for feature in features]
     limits = [tuple(need.targets for need in feature.needs if need.targets) for feature in features]
     narrowest = max((limit for limit in limits if limit), key=lambda limit: (limit[-1].base.number, len(limit)))
@@ -107,7 +107,7 @@ def needs_of_features(features: Sequence[Feature]) -> Requirements:
 
 
 def _needs_of_mma(atom: MmaAtom) -> Requirements:
-    """The architecture in the atom's oldest name; the fp8 forms that CuTe does not name came with those it does."""
+    """The architecture in the atom's oldest name; fp8 forms without a CuTe name came with the named ones."""
     from ptxloom.isa.target import TargetRange  # noqa: PLC0415 - beside its only use
 
     if atom.instruction.opcode == "wgmma":
@@ -138,6 +138,6 @@ def _condition(one: TargetRange) -> str:
 
 
 def rows_in_words(atom: CopyAtom) -> str:
-    """Which lanes name rows."""
+    """The lanes that provide row addresses."""
     count = atom.instruction.address_lanes
     return "each lane" if count == 32 else f"each of lanes 0 to {count - 1}"

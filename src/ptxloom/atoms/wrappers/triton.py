@@ -15,7 +15,7 @@ _TYPES: Final = {"float": "tl.float32", "double": "tl.float64", "int": "tl.int32
 
 
 def triton(atom: CopyAtom | MmaAtom) -> str:
-    """A function of a Triton kernel, where the instruction fits: it must not write memory that Triton does not see.
+    """A function for Triton kernels, if the instruction fits: it must not write memory that Triton does not track.
 
     Raises:
         UnsupportedForm: It does not fit.
@@ -28,7 +28,7 @@ def triton(atom: CopyAtom | MmaAtom) -> str:
             return _function(atom, [registers("d", 1, "")], [registers("x", 1, "")], told)
         case "ldmatrix":
             told = (
-                "row: int32, the shared address of each lane's row; Triton hands out no shared addresses, so it must\n"
+                "row: int32, the shared address of each lane's row; Triton exposes no shared addresses, so it must\n"
                 "    come from other inline assembly."
             )
             row = Registers("row", 1, "unsigned", "b32", "r")
@@ -44,7 +44,7 @@ def _mma(atom: MmaAtom) -> str:
     if atom.instruction.scale_vector:
         raise UnsupportedForm(f"`{atom.ptx}` does not fit `inline_asm_elementwise`: its selectors are not tensors")
     d, *inputs = mma_operands(atom)
-    return _function(atom, [d], inputs, "Each argument is one register of each lane: one element a thread.")
+    return _function(atom, [d], inputs, "Each argument is one register of each lane: one element per thread.")
 
 
 def _function(atom: CopyAtom | MmaAtom, outputs: list[Registers], inputs: list[Registers], told: str) -> str:
@@ -90,7 +90,7 @@ def _text(atom: CopyAtom | MmaAtom, outputs: list[Registers], inputs: list[Regis
 
 
 def _permutation(held: list[str]) -> str:
-    """The exchange of bytes, in place, by a register of its own."""
+    """The exchange of bytes, in place, with a temporary register."""
     steps = [
         f" prmt.b32 t, {a}, {b}, 0x7632; prmt.b32 {a}, {a}, {b}, 0x5410; mov.b32 {b}, t;"
         for a, b in zip(held[::2], held[1::2], strict=True)

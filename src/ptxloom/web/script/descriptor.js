@@ -221,7 +221,7 @@ function bitRemarks(facts, descriptor) {
       remark(
         "stray-bits",
         true,
-        `bits that belong to no word are set, or a constant is another: bit ${where}`,
+        `bits that belong to no word are set, or a constant is wrong: bit ${where}`,
         `clear them${constant}: were address and offsets divided by 16 and masked to 14 bits?`,
       ),
     );
@@ -280,7 +280,7 @@ function placeRemarks(facts, operand) {
         "outside",
         true,
         `the matrix ends at ${hex(last, 5)}, and shared memory at ${hex(end, 5)}`,
-        "look at the start address and the offsets: are they in units of 16 bytes?",
+        "check the start address and the offsets: are they in units of 16 bytes?",
       ),
     );
   }
@@ -291,7 +291,7 @@ function wantedOffsets(facts, operand) {
   const mode = makeMode(facts, operand.descriptor.swizzle);
   const group = mode.patternRows * mode.spanBytes;
   if (mode.chunks === 1)
-    return `core matrices are ${group} bytes: both offsets are to be multiples of ${group} that keep them apart`;
+    return `core matrices are ${group} bytes: both offsets must be multiples of ${group} that keep them apart`;
   return `the stride offset leads to the next 8 of ${operand.major === "k" ? "M or N" : "K"}: at least ${commas(group)} bytes with this swizzle`;
 }
 
@@ -345,7 +345,7 @@ function typeRemarks(facts, operand) {
   const found = [];
   if (!facts.factorTypes.includes(operand.element)) {
     found.push(
-      remark("type", true, `wgmma multiplies no ${operand.element}`, `its types are ${facts.factorTypes.join(", ")}`),
+      remark("type", true, `wgmma does not multiply ${operand.element}`, `its types are ${facts.factorTypes.join(", ")}`),
     );
   } else if (operand.major === "mn" && !["f16", "bf16"].includes(operand.element)) {
     found.push(
@@ -359,7 +359,7 @@ function typeRemarks(facts, operand) {
   }
   if (operand.rows % 8)
     found.push(
-      remark("extent", true, `${operand.rows} is no M or N of wgmma`, "M is 64; N is a multiple of 8 up to 256"),
+      remark("extent", true, `${operand.rows} is neither an M nor an N of wgmma`, "M is 64; N is a multiple of 8 up to 256"),
     );
   return found;
 }

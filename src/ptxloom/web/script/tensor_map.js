@@ -128,7 +128,7 @@ function boxRefusal(facts, made) {
     return refuse(
       "box_dim",
       tuple(made.boxDim),
-      `of at most ${commas(facts.sharedBytes)} bytes, what shared memory holds; here are ${commas(bytes)}`,
+      `of at most ${commas(facts.sharedBytes)} bytes, the size of shared memory; here are ${commas(bytes)}`,
     );
   }
   return "";
@@ -319,9 +319,9 @@ function copyRemarks(facts, box, say) {
       "padding",
       false,
       `rows of ${row} bytes are ${pitchBytes(facts, map)} apart, as wide as the swizzle: the copy reaches over ${commas(shared)} bytes, and its mbarrier counts ${commas(transactionBytes(facts, map))}`,
-      "give the buffer room for the padding; expect the bytes without it",
+      "leave space for the padding in the buffer; expect the bytes without it",
     );
   }
   if (map.oobFill === "nan" && filledOf(box))
-    say("nan-fill", false, "what is filled in is 0x7ff7 in every 16 bits", "");
+    say("nan-fill", false, "the fill is 0x7ff7 in every 16 bits", "");
 }

@@ -1,4 +1,4 @@
-"""Files to PTX: what a file is, and the text or texts in it."""
+"""Files to PTX: the kind of a file, and the PTX texts in it."""
 
 from __future__ import annotations
 

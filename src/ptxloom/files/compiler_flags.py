@@ -1,8 +1,8 @@
-"""How CUDA C++ is compiled: macros, folders of headers, the language's version, and the compiler's own options.
+"""Options for compiling CUDA C++: macros, include folders, the language version, and the compiler's own options.
 
-Flags may come from a launch file or from settings, which others may have written. They can make a compiler read headers
-and change the code that it makes; they can make it neither write nor run anything. Macros are not passed on a command
-line: nvcc reads them from a header. A file may only pass on the options of a list; others go on the command line, where
+Flags may come from launch files or settings written by others. They can make a compiler read headers
+and change the generated code; they cannot make it write or run anything. Macros are not passed on a command
+line: nvcc reads them from a header. A file may only set options on a list; others must be on the command line, where
 only options that would replace our own are refused, and characters with a meaning to a shell.
 """
 
@@ -33,7 +33,7 @@ _FROM_FILES: Final = re.compile(
     | maxrregcount=\d+ | diag-(suppress|warn|error)=[\d,]+ )""",
     re.VERBOSE,
 )
-"""The options that a file may pass on: each changes the code, or the messages about it, and nothing else."""
+"""The options that a file may set: each changes only the code, or messages about it."""
 _OURS: Final = re.compile(
     r"""@.* | -[ocE] | -M\w* | -o[^p].* | --?( output-file | output-directory | odir | options-file | optf
     | compile | cubin | fatbin | ltoir | optix-ir | preprocess | generate-dependenc.* | run | dryrun
@@ -41,22 +41,22 @@ _OURS: Final = re.compile(
     | gpu-code | gencode | generate-code | clean-targets )(=.*)?""",
     re.VERBOSE,
 )
-"""Options that would replace our own: the kind of output, and where it goes."""
+"""Options that would replace our own: the kind of output, and its place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """How CUDA C++ is compiled.
+    """Options for compiling CUDA C++.
 
     Attributes:
         defines: Macros, such as `N=4`.
-        includes: Folders of headers.
+        includes: Include folders.
         standard: Such as `c++17`; the compiler's own if it is empty.
         fast_math: Whether `--use_fast_math` is on.
         arch: The architecture to compile for, such as `sm_90a`, instead of the target.
         nvcc: More options of nvcc.
         nvrtc: More options of NVRTC.
-        keep: A folder in which the PTX is kept; only the command line can set it, no file.
+        keep: A folder to which the PTX is written; only the command line can set it, no file.
     """
 
     defines: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class Flags:
     keep: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what no compiler can take.
+        """Refuse values that no compiler accepts.
 
         Raises:
             UsageError: A macro, a standard or an architecture is malformed.
@@ -83,7 +83,7 @@ class Flags:
             architecture(self.arch)
 
     def __add__(self, other: Flags) -> Flags:
-        """These and others, which come later and win."""
+        """These flags, overridden by others."""
         return Flags(
             (*self.defines, *other.defines),
             (*other.includes, *self.includes),
@@ -96,7 +96,7 @@ class Flags:
         )
 
     def below(self, folder: Path) -> Flags:
-        """These with folders of headers that are relative to a folder."""
+        """These flags, with include folders relative to a folder."""
         return replace(self, includes=tuple(str(folder / one) for one in self.includes))
 
     @property
@@ -109,7 +109,7 @@ class Flags:
 NO_FLAGS: Final = Flags()
 
 
-class RefusedFlag(PtxloomError):  # noqa: N818 - reads as the sentence it prints
+class RefusedFlag(PtxloomError):  # noqa: N818 - named after the message that it prints
     """An option that is not passed on to a compiler; the sentence says why."""
 
 
@@ -126,12 +126,12 @@ def architecture(name: str) -> str:
 
 
 def of_words(words: Iterable[str], compilers: Sequence[str] = ("nvcc", "nvrtc"), *, file: str = "") -> Flags:
-    """Flags as they stand on the command line of a compiler.
+    """Parse flags of a compiler's command line.
 
     Args:
         words: Such as `-DN=4`.
-        compilers: Which compilers get those that only a compiler understands.
-        file: Which file they come from; empty if they were typed.
+        compilers: The compilers that receive options which only compilers understand.
+        file: The file that they come from; empty if they were typed.
 
     Raises:
         RefusedFlag: One of them is not passed on.
@@ -165,7 +165,7 @@ def of_words(words: Iterable[str], compilers: Sequence[str] = ("nvcc", "nvrtc"),
 
 
 def split(text: str, option: str) -> list[str]:
-    """The words of an option's value, as a shell divides them.
+    """The words of an option's value, split like in a shell.
 
     Raises:
         UsageError: A quotation mark is not closed.
@@ -180,7 +180,7 @@ _LONG: Final = {"--define-macro": "-D", "--include-path": "-I", "--std": "-std",
 
 
 def _divided(word: str, waiting: list[str]) -> tuple[str, str]:
-    """An option that we know, and its value, which may be the next word."""
+    """A known option and its value, which may be the next word."""
     for letter in ("-D", "-I"):
         if word.startswith(letter):
             return letter, word[2:] or _next(word, waiting)
@@ -198,16 +198,16 @@ def _next(word: str, waiting: list[str]) -> str:
 
 
 def _judged(word: str, file: str) -> str:
-    """An option that is passed on.
+    """Check an option that is passed on to a compiler.
 
     Raises:
-        RefusedFlag: It is not.
+        RefusedFlag: It is not passed on.
     """
     if file and not _FROM_FILES.fullmatch(word):
         raise RefusedFlag(f"{file}: the compiler's option {word!r} is taken from the command line only (--nvcc-flags)")
     if _OURS.fullmatch(word):
         raise RefusedFlag(
-            f"the compiler's option {word!r} is not passed on: what is compiled to and where, ptxloom says"
+            f"the compiler's option {word!r} is not passed on: ptxloom decides the kind of output and its place"
         )
     if not _PLAIN.fullmatch(word):
         raise RefusedFlag(f"the compiler's option {word!r} is not passed on: it means something to a shell")

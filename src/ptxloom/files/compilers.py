@@ -1,4 +1,4 @@
-"""CUDA C++ to PTX, by what is installed: nvcc where it has a host compiler, else NVRTC; no GPU is needed."""
+"""CUDA C++ to PTX with the installed compiler: nvcc if it has a host compiler, else NVRTC; no GPU is needed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ptxloom.source import Source, title
 
 TARGET: Final = "sm_90"
 HEADERS: Final = Path(__file__).with_name("headers")
-"""Headers of the standard library, for NVRTC, which has no files of its own."""
+"""Headers of the standard library for NVRTC, which brings no files of its own."""
 _SECONDS: Final = 600
 _NOT_PLAIN: Final = re.compile(r"[^\w. +=@:~-]")
 _LONGEST: Final = 100
@@ -32,12 +32,12 @@ HOST_COMPILERS: Final = ("g++", "c++", "clang++", "cl")
 
 @dataclass(frozen=True, slots=True)
 class CudaSource:
-    """CUDA C++ to be compiled.
+    """CUDA C++ source.
 
     Attributes:
         text: The source.
-        name: What the compiler calls it in messages and line tables.
-        folder: Where `#include "..."` looks.
+        name: Its name in messages and line tables.
+        folder: The folder that `#include "..."` searches.
     """
 
     text: str
@@ -46,15 +46,15 @@ class CudaSource:
 
 
 def compile_cuda(source: CudaSource, target: str | None = None, flags: Flags = NO_FLAGS) -> Source:
-    """PTX for a target, with line tables that name files as the caller does.
+    """Compile to PTX for a target, with the caller's names of files in line tables.
 
     Args:
-        source: What to compile.
+        source: The source.
         target: Such as `sm_90a`; by default `sm_90`.
-        flags: How it is compiled.
+        flags: The options.
 
     Raises:
-        CompileError: It does not compile; the compiler's own messages. Or the PTX cannot be kept.
+        CompileError: It does not compile; the compiler's own messages. Or the PTX cannot be written to `keep`.
         MissingPart: There is no compiler.
         UsageError: The target is not an architecture.
     """
@@ -67,7 +67,7 @@ def compile_cuda(source: CudaSource, target: str | None = None, flags: Flags = N
 
 
 def _keep(text: str, name: str, folder: Path) -> None:
-    """Write PTX below a folder, under the name of its source; a source elsewhere is called by its last name alone.
+    """Write PTX below a folder, under the name of its source; only the file name of a source elsewhere.
 
     Raises:
         CompileError: It cannot be written.
@@ -83,7 +83,7 @@ def _keep(text: str, name: str, folder: Path) -> None:
 
 
 def _ptx(source: CudaSource, arch: str, flags: Flags) -> str:
-    """PTX by the compiler that there is."""
+    """PTX by the available compiler."""
     nvcc = find_nvcc()
     if nvcc is not None and any(map(shutil.which, HOST_COMPILERS)):
         return _by_nvcc(nvcc, source, arch, flags)
@@ -97,9 +97,9 @@ def _ptx(source: CudaSource, arch: str, flags: Flags) -> str:
 
 
 def _by_nvcc(nvcc: str, source: CudaSource, arch: str, flags: Flags) -> str:
-    """Compile a copy in a fresh folder; messages and line tables are made to call it by its own name.
+    """Compile a copy in a fresh folder; messages and line tables are rewritten to the source's own name.
 
-    nvcc hands names to a shell, between quotation marks, and takes what begins with a dash for an option.
+    nvcc passes names to a shell, in quotation marks, and takes a leading dash for an option.
     """
     with tempfile.TemporaryDirectory() as folder:
         file, out = Path(folder) / _plain_name(source.name), Path(folder) / "out.ptx"
@@ -108,7 +108,7 @@ def _by_nvcc(nvcc: str, source: CudaSource, arch: str, flags: Flags) -> str:
         plain = [_plain_folder(Path(one).resolve(), Path(folder), n) for n, one in enumerate(given)]
         names = Names(source.name, file, dict(zip(map(str, plain), given, strict=True)) | {one: one for one in given})
         command = [nvcc, "-ptx", "-lineinfo", f"-arch=compute_{arch}", *_words(flags), *flags.nvcc]
-        if flags.defines:  # no words: nvcc hands those to a shell
+        if flags.defines:  # not on the command line, which nvcc passes to a shell
             macros = Path(folder) / "macros.h"
             macros.write_text(flags.macros, encoding="utf-8")
             command += ["-include", str(macros)]
@@ -126,18 +126,18 @@ def _by_nvcc(nvcc: str, source: CudaSource, arch: str, flags: Flags) -> str:
 
 
 def _plain_name(name: str) -> str:
-    """The name of a file from anywhere, made safe against a shell and against being read as an option."""
+    """The name of a file from anywhere, safe in a shell, and not readable as an option."""
     plain = _NOT_PLAIN.sub("_", Path(name).name[-_LONGEST:]) or "kernel.cu"
     return plain if plain[0].isalnum() else f"_{plain[1:]}"
 
 
 def _words(flags: Flags) -> list[str]:
-    """The options that both compilers spell alike."""
+    """The options that both compilers spell the same."""
     return [f"-std={flags.standard}"] * bool(flags.standard) + ["--use_fast_math"] * flags.fast_math
 
 
 def _plain_folder(folder: Path, beside: Path, number: int) -> Path:
-    """A folder, by the name of a link to it if its own means something to a shell, or several folders to nvcc."""
+    """A folder, or a link to it if its name is special to a shell, or means several folders to nvcc."""
     if not _NOT_PLAIN.search(str(folder).replace(os.sep, "")):
         return folder
     link = beside / f"included{number}"
@@ -170,7 +170,7 @@ def _by_nvrtc(path: str, source: CudaSource, arch: str, flags: Flags) -> str:
 
 
 def _taken(nvrtc: ctypes.CDLL, program: ctypes.c_void_p, what: str) -> str:
-    """A text that NVRTC holds of a program."""
+    """A text that NVRTC returns for a program."""
     size = ctypes.c_size_t()
     getattr(nvrtc, f"nvrtcGet{what}Size")(program, ctypes.byref(size))
     buffer = ctypes.create_string_buffer(size.value)
@@ -186,6 +186,6 @@ _OF_CUTLASS: Final = (
 
 
 def _said(source: CudaSource, messages: str) -> str:
-    """What a compiler printed, which shows lines and carets itself, and the package of a missing header."""
+    """A compiler's messages, which include lines and carets, plus the package of a missing header."""
     said = messages.strip("\n") or f"{title(source.name)}: the compiler failed without a message"
     return said + (_OF_CUTLASS if _LACKS_CUTLASS.search(said) else "")

@@ -2,8 +2,8 @@
 
 A cubin is an ELF file for CUDA's machine. Its section `.nv_debug_ptx_txt` holds the lines of the PTX, each ended by a
 zero; comments and line directives are blank, so that lines keep their numbers. In relocatable code (`-rdc true`, `-dc`)
-a number follows the section's name. None of this is documented; it was found in the files that ptxas 13.4 and 13.5
-write.
+a number follows the section's name. None of this is documented; it was determined from files of ptxas 13.4
+and 13.5.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ _SECTION: Final = re.compile(rb"\.nv_debug_ptx_txt(\.\d+)?")
 _CUDA: Final = 190  # e_machine
 _CLASS_64: Final = 2
 _HEADER: Final = struct.Struct("<4sB13xH20xQ10xHHH")  # magic, class, machine, where sections are, bytes, number, names
-_HEADING: Final = struct.Struct("<II16xQQ24x")  # of a section: name, type, offset, bytes
+_HEADING: Final = struct.Struct("<II16xQQ24x")  # a section's name, type, offset, bytes
 _NO_BITS: Final = 8
 _TARGET: Final = re.compile(rb"^[^\S\n]*+\.target\s++(sm_\d++[af]?)", re.MULTILINE)
 _VERSION: Final = re.compile(rb"^[^\S\n]*+\.version\s", re.MULTILINE)
-_LONGEST_NAME: Final = 64  # more than that of a section that counts
+_LONGEST_NAME: Final = 64  # longer than that of any relevant section
 
 
 def ptx_of(cubin: bytes) -> tuple[str, bytes] | None:
-    """The PTX that a cubin was made of, and the target it names; None if it carries no PTX, or is not a cubin.
+    """The target and PTX source of a cubin; None if it contains no PTX, or is not a cubin.
 
     Args:
-        cubin: The file. A damaged one counts as carrying no PTX.
+        cubin: The file. A damaged one counts as having no PTX.
     """
     text = b"".join(_texts(cubin)).replace(b"\0", b"\n")
     target = target_of(text)
-    if not target or len(_VERSION.findall(text)) != 1:  # several modules, linked: their lines are mixed
+    if not target or len(_VERSION.findall(text)) != 1:  # several linked modules, whose lines are mixed
         return None
     return target, text
 
@@ -46,14 +46,14 @@ def target_of(text: bytes) -> str:
 
 
 def _texts(data: bytes) -> Iterator[bytes]:
-    """The sections of a cubin that hold PTX; empty if they claim to hold more than the file does together."""
+    """The sections of a cubin that hold PTX; empty if their claimed sizes together exceed the file."""
     places = [(start, size) for name, start, size in _sections(data) if _SECTION.fullmatch(name)]
     if sum(size for _, size in places) <= len(data):
         yield from (data[start : start + size] for start, size in places)
 
 
 def _sections(data: bytes) -> Iterator[tuple[bytes, int, int]]:
-    """The sections of a cubin: names (of long ones the beginning), where they start, and how many bytes they have."""
+    """The sections of a cubin: names (long ones truncated), offsets and sizes."""
     if len(data) < _HEADER.size:
         return
     header: tuple[bytes, int, int, int, int, int, int] = _HEADER.unpack_from(data)

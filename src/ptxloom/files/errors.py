@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptxloom.diagnostics import PtxloomError
 
 
-class UnreadableFile(PtxloomError):  # noqa: N818 - it names what the file is
+class UnreadableFile(PtxloomError):  # noqa: N818 - named after the file that it concerns
     """A file cannot be read as PTX text; the message is one sentence that says why.
 
     Example:
@@ -17,7 +17,7 @@ class UnreadableFile(PtxloomError):  # noqa: N818 - it names what the file is
 
 
 class CompileError(PtxloomError):
-    """CUDA C++ did not compile; the message is what the compiler printed.
+    """CUDA C++ did not compile; the message is the compiler's output.
 
     Example:
         >>> raise CompileError('kernel.cu(1): error: identifier "foo" is undefined')
@@ -26,5 +26,5 @@ class CompileError(PtxloomError):
     """
 
 
-class OutOfReach(PtxloomError):  # noqa: N818 - reads as the rest of the sentence it is part of
+class OutOfReach(PtxloomError):  # noqa: N818 - its message completes a sentence
     """A file may not be written, or not be read, by the caller; the message is the rest of a sentence."""

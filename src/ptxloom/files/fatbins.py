@@ -1,7 +1,7 @@
 """The PTX in fatbins, wherever they are: by themselves, in objects, libraries, archives and programs.
 
 A fatbin is a header (magic, version, sizes) and entries, each with a header of its own. None of this is documented; the
-facts used here were found in the files that nvcc 13.5 writes in each `-compress-mode`.
+facts used here were determined from files that nvcc 13.5 writes in each `-compress-mode`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CUBIN: Final = 2
 _LZ4: Final = 0x2000
 _ZSTD: Final = 0x8000
 _MOST_BYTES: Final = 1 << 28  # of one image
-_MOST_IN_ALL: Final = 1 << 29  # of all images of a file that are unpacked
+_MOST_IN_ALL: Final = 1 << 29  # of all unpacked images of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Entry:
     Attributes:
         kind: 1 for PTX, 2 for a cubin.
         arch: Its architecture, such as 80.
-        flags: How it is compressed.
-        size: Bytes that it makes, if it is compressed.
+        flags: The kind of compression.
+        size: Its unpacked size in bytes, if it is compressed.
         data: Its bytes.
     """
 
@@ -50,17 +50,17 @@ class Entry:
 
 
 def ptx_in(data: bytes, name: str) -> tuple[tuple[str, bytes], ...]:
-    """Every PTX text in the fatbins of a file, in order; without any, the PTX of which its machine code was made.
+    """Every PTX text in the fatbins of a file, in order; if there are none, the PTX source of its machine code.
 
     Args:
         data: The file.
-        name: What messages call it.
+        name: Its name in messages.
 
     Returns:
-        Each with the architecture it was made for, such as `sm_90a`.
+        Each with its architecture, such as `sm_90a`.
 
     Raises:
-        UnreadableFile: What holds one is damaged.
+        UnreadableFile: A damaged image contains one.
     """
     found, unpacker = tuple(entries(data)), _Unpacker(name)
     texts = [(one.arch, unpacker.content(one).strip(b"\0")) for one in found if one.kind == _PTX]
@@ -71,7 +71,7 @@ def ptx_in(data: bytes, name: str) -> tuple[tuple[str, bytes], ...]:
 
 
 def entries(data: bytes) -> Iterator[Entry]:
-    """All images of all fatbins of a file; what only looks like one is passed by."""
+    """All images of all fatbins of a file; false matches are skipped."""
     at = data.find(MAGIC)
     while at >= 0:
         end = at + 1
@@ -97,11 +97,11 @@ def _entries(body: bytes) -> Iterator[Entry]:
 
 @dataclass(slots=True)
 class _Unpacker:
-    """What unpacks the images of one file, up to a sum.
+    """Unpacks the images of one file, up to a total size.
 
     Attributes:
-        name: What messages call the file.
-        total: Bytes that were unpacked.
+        name: The file's name in messages.
+        total: The number of unpacked bytes.
     """
 
     name: str
@@ -111,18 +111,18 @@ class _Unpacker:
         """The bytes of an entry, unpacked.
 
         Raises:
-            UnreadableFile: It is damaged, or too large, by itself or with those before it.
+            UnreadableFile: It is damaged, or too large, alone or together with earlier ones.
         """
         if not entry.flags & (_LZ4 | _ZSTD):
             return entry.data
         if entry.size > _MOST_BYTES:
             raise UnreadableFile(
-                f"{title(self.name)}: an image in it would have {entry.size:,} bytes; {_MOST_BYTES:,} are read"
+                f"{title(self.name)}: an image in it would have {entry.size:,} bytes; the limit is {_MOST_BYTES:,}"
             )
         self.total += entry.size
         if self.total > _MOST_IN_ALL:
-            message = f"the images in it would have more than {_MOST_IN_ALL:,} bytes, which is the most that is read"
-            raise UnreadableFile(f"{title(self.name)}: {message}; `cuobjdump -xptx all` takes them out one by one")
+            message = f"the images in it would have more than {_MOST_IN_ALL:,} bytes, the limit"
+            raise UnreadableFile(f"{title(self.name)}: {message}; `cuobjdump -xptx all` extracts them one by one")
         from ptxloom.files.packed import lz4, zstandard  # noqa: PLC0415 - most commands read no compressed image
 
         unpack = lz4.decompress if entry.flags & _LZ4 else zstandard.decompress

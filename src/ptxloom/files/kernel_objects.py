@@ -1,4 +1,4 @@
-"""The PTX that compiled kernels of other packages hold: Triton's, Numba's, cuda.core's, the CuTe DSL's."""
+"""The PTX in compiled kernels of other packages: Triton's, Numba's, cuda.core's, the CuTe DSL's."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def ptx_of(kernel: object) -> Source:
     """The PTX of a compiled kernel.
 
     Args:
-        kernel: What Triton, Numba, cuda.core or the CuTe DSL compiled.
+        kernel: A kernel compiled by Triton, Numba, cuda.core or the CuTe DSL.
 
     Raises:
-        UsageError: It does not hold one.
-        UnreadableFile: It holds several.
+        UsageError: It contains no PTX.
+        UnreadableFile: It contains several texts.
     """
     held = _held(kernel)
     found = [text.decode("utf-8", "replace") if isinstance(text, bytes) else text for text in held]
@@ -41,7 +41,7 @@ def _name_of(kernel: object) -> str:
 
 
 def _held(kernel: Any) -> list[object]:
-    """What may be PTX, as each package keeps it."""
+    """The objects that may be PTX, where each package stores it."""
     asm: object = getattr(kernel, "asm", None)
     if asm is not None and hasattr(asm, "__getitem__") and "ptx" in cast("Mapping[str, object]", asm):
         return [cast("Mapping[str, object]", asm)["ptx"]]

@@ -1,4 +1,4 @@
-"""The kind of a text, by its contents and its name: neither PTX nor anything else is mistaken for the other."""
+"""The kind of a text, by its contents and its name, so that other files are not mistaken for PTX."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BY_NAME: Final = {
 
 
 def looks_like_ptx(text: str) -> bool:
-    """Whether some line begins as only lines of PTX do.
+    """Whether some line starts in a way that only PTX does.
 
     Example:
         >>> looks_like_ptx(".version 8.0"), looks_like_ptx("int main() {}")
@@ -33,7 +33,7 @@ def looks_like_ptx(text: str) -> bool:
 
 
 def other_than_ptx(text: str, name: str) -> str:
-    """What a text is that is not PTX, as the end of a sentence; empty where it is, or may be.
+    """The kind of a text that is not PTX, as the end of a sentence; empty if it is, or may be, PTX.
 
     Example:
         >>> other_than_ptx("int main() {}", "main.cpp"), other_than_ptx("add.s32 a, b, c;", "snippet.ptx")

@@ -1,4 +1,4 @@
-"""Reading files that ptxloom finds by itself, or that anybody may have made: regular ones, up to a size."""
+"""Reads files that ptxloom finds by itself, or that anyone may have made: regular ones, up to a size."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_SETTINGS: Final = 1 << 20
-"""Bytes of a file that people write by hand: settings, a launch file, patterns of files."""
+"""The most bytes of a hand-written file: settings, a launch file, patterns of files."""
 MOST_BYTES: Final = 1 << 32
-"""Bytes of a file that compilers write."""
+"""The most bytes of a compiler's output file."""
 MOST_PIPED: Final = 1 << 28
-"""Bytes of what is not a regular file and may have no end: standard input, a pipe or a device that was named."""
+"""The most bytes of a named source that may have no end: standard input, a pipe or a device."""
 _PIECE: Final = 1 << 20
 
 
@@ -26,7 +26,7 @@ def content(path: Path, most_bytes: int) -> bytes:
 
     Raises:
         OutOfReach: It is a folder, a pipe, a socket or a device, or holds more than `most_bytes`.
-        OSError: It is not there, or may not be read.
+        OSError: It does not exist, or may not be read.
         ValueError: No file can have this name.
     """
     with opened(path) as file:
@@ -34,7 +34,7 @@ def content(path: Path, most_bytes: int) -> bytes:
 
 
 def named(path: Path, most_bytes: int) -> bytes:
-    """The bytes of a file that a user has named: it may be a pipe or a device, too; else raises as `content` does."""
+    """The bytes of a file that a user has named: also of a pipe or a device; otherwise raises as `content` does."""
     if is_file(path):
         return content(path, most_bytes)
     with path.open("rb") as file:
@@ -42,15 +42,15 @@ def named(path: Path, most_bytes: int) -> bytes:
 
 
 def content_of(file: BinaryIO, most_bytes: int, expected: int = 0) -> bytes:
-    """What is left of an open file, a pipe or a device.
+    """The remaining bytes of an open file, a pipe or a device.
 
     Args:
         file: Open for reading.
-        most_bytes: How many bytes it may hold.
-        expected: How many it should.
+        most_bytes: The most bytes that it may hold.
+        expected: The expected number.
 
     Raises:
-        OutOfReach: It holds more than `most_bytes`, or more than memory does.
+        OutOfReach: It holds more than `most_bytes`, or more than fits in memory.
         OSError: It may not be read.
     """
     pieces: list[bytes] = []
@@ -60,8 +60,8 @@ def content_of(file: BinaryIO, most_bytes: int, expected: int = 0) -> bytes:
             pieces.append(piece)
             room -= len(piece)
             if room < 0:
-                raise OutOfReach(f"it holds more than {most_bytes:,} bytes, which is the most that is read")
-        return b"".join(pieces)  # of one, no copy is made
+                raise OutOfReach(f"it holds more than {most_bytes:,} bytes, the limit")
+        return b"".join(pieces)  # no copy for a single piece
     except MemoryError:
         pieces.clear()
         raise OutOfReach("it does not fit into memory") from None

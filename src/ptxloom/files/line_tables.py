@@ -1,4 +1,4 @@
-"""How line tables and messages of a compiler name files: as the caller does, not by where a copy was compiled."""
+"""Rewrites names of files in a compiler's line tables and messages: to the caller's names, not those of copies."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _PLACE: Final = re.compile(
 
 
 class Names:
-    """What files are called, where a compiler calls them by absolute paths.
+    """Maps a compiler's absolute paths to the caller's names.
 
     Args:
-        name: The source, as the caller names it.
-        copy: What the compiler was given in its place; a relative path is below the current folder.
-        folders: Where included files may be, and what each folder is called.
+        name: The caller's name of the source.
+        copy: The copy that the compiler was given; a relative path is below the current folder.
+        folders: The folders of included files, with the caller's names.
 
     Example:
         >>> names = Names("src/gemm.cu", Path("/tmp/x1/gemm.cu"), {"/home/me/src": "src"})
@@ -39,20 +39,20 @@ class Names:
         self._folders |= {Path(folder).absolute(): called for folder, called in folders.items()}
 
     def in_ptx(self, text: str) -> str:
-        """PTX whose `.file` directives call files so.
+        """PTX with rewritten `.file` directives.
 
-        nvcc names anonymous namespaces after the path that it was given. Here they get a name made of the source's.
+        nvcc names anonymous namespaces after the path that it was given. Here they are named after the source's name.
         """
         hashed = f"{crc32(self._name.encode('utf-8', 'surrogatepass')):08x}"
         text = _ANONYMOUS.sub(lambda found: found[1] + hashed, text)
         return _FILE.sub(lambda found: found[1] + self._plain(found[2]), text)
 
     def in_messages(self, text: str) -> str:
-        """Messages whose lines begin so."""
+        """Messages with rewritten file names."""
         return _PLACE.sub(lambda found: found[1] + self._called(found[2]), text)
 
     def _plain(self, path: str) -> str:
-        """A name as it may stand between quotation marks."""
+        """A name that is safe between quotation marks."""
         return self._called(path).replace("\n", " ").replace('"', "'")
 
     def _called(self, path: str) -> str:

@@ -1,4 +1,4 @@
-"""Questions about names of files; for a name that no file can have, the result is False."""
+"""Queries on names of files; False for a name that no file can have."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def exists(name: str | Path) -> bool:
-    """Whether there is something of this name."""
+    """Whether something with this name exists."""
     try:
         return Path(name).exists()
     except (OSError, ValueError):
@@ -14,7 +14,7 @@ def exists(name: str | Path) -> bool:
 
 
 def is_file(name: str | Path) -> bool:
-    """Whether it is a file's."""
+    """Whether it is a file."""
     try:
         return Path(name).is_file()
     except (OSError, ValueError):
@@ -22,7 +22,7 @@ def is_file(name: str | Path) -> bool:
 
 
 def is_folder(name: str | Path) -> bool:
-    """Whether it is a folder's."""
+    """Whether it is a folder."""
     try:
         return Path(name).is_dir()
     except (OSError, ValueError):

@@ -1,8 +1,8 @@
-"""What a file is, and the PTX in it: the one place that decides.
+"""The kind of a file, and the PTX in it, decided only here.
 
-PTX text is itself. CUDA C++ (`.cu`) is compiled. A fatbin, and whatever holds some (an object, a library, an archive, a
-program), yields the PTX in them. A cubin holds what it was made of if that was compiled with line information; Triton
-and others keep it beside, in a file of the same name.
+PTX text is read directly. CUDA C++ (`.cu`) is compiled. A fatbin, or a container of fatbins (object, library, archive,
+program), yields the PTX in them. A cubin contains its PTX if it was compiled with line information; Triton
+and others store it in a file of the same name beside it.
 A folder, such as one of Triton's cache, yields the `.ptx` files in it.
 """
 
@@ -31,17 +31,17 @@ _CUDA: Final = (".cu",)
 
 
 def texts(path: str | PathLike[str], target: str | None = None, flags: Flags = NO_FLAGS) -> tuple[Source, ...]:
-    """Every PTX text in a file, or the one that `file:name` names, as messages call it.
+    """Every PTX text in a file, or the one selected by `file:name`, as in messages.
 
     Args:
         path: The file.
-        target: What CUDA C++ is compiled for.
-        flags: How it is compiled.
+        target: The target of CUDA C++.
+        flags: Its options.
 
     Raises:
         UnreadableFile: It cannot be read, or holds no PTX.
         CompileError: It is CUDA C++ that does not compile.
-        MissingPart: Something that it takes is not installed.
+        MissingPart: Something that it needs is not installed.
     """
     must_be(str | PathLike, "path", path, "a path")
     outer, inner = _divided(str(path))
@@ -57,7 +57,7 @@ def texts(path: str | PathLike[str], target: str | None = None, flags: Flags = N
 
 
 def texts_of(data: bytes, name: str, target: str | None = None, flags: Flags = NO_FLAGS) -> tuple[Source, ...]:
-    """Every PTX text in the bytes of a file that is called `name`; raises as `texts` does."""
+    """Every PTX text in the bytes of a file named `name`; raises as `texts` does."""
     if is_compiled(data):
         found = tuple(
             Source(decoded(text, name), f"{name}:{number}.{arch}.ptx", around(name))
@@ -71,7 +71,7 @@ def texts_of(data: bytes, name: str, target: str | None = None, flags: Flags = N
 
 
 def in_folder(name: str) -> str:
-    """The PTX file in a folder, such as one of Triton's cache; a name that is not a folder is returned as it is.
+    """The PTX file in a folder, such as one of Triton's cache; any other name is returned unchanged.
 
     Raises:
         UnreadableFile: The folder, and those in it, hold no PTX file or several.
@@ -95,7 +95,7 @@ def only(found: Sequence[Source], name: str) -> Source:
     """The only one of several texts.
 
     Raises:
-        UnreadableFile: There are more, and how to name one.
+        UnreadableFile: There are more; the message says how to name one.
     """
     if len(found) > 1:
         raise UnreadableFile(_listed(name, found))
@@ -115,13 +115,13 @@ def _divided(name: str) -> tuple[str, str]:
 
 
 def opened_for(name: str) -> tuple[str, ...]:
-    """The files that may be read where the PTX of a file, or `file:name`, is asked for, if they are there."""
+    """The files that may be read to get the PTX of a file, or of `file:name`, if they exist."""
     outer, _ = _divided(name)
     return (outer, *_names_beside(outer))
 
 
 def _names_beside(name: str) -> tuple[str, ...]:
-    """What the PTX beside a cubin is called."""
+    """The possible names of the PTX beside a cubin."""
     beside = str(Path(name).with_suffix(".ptx")) if Path(name).name else name
     return (beside,) if beside != name else ()
 
@@ -157,7 +157,7 @@ def _bytes(path: str, read: Callable[[Path, int], bytes] = named) -> bytes:
 
     Args:
         path: The file.
-        read: How it is read: as one that a user has named, or as one that was found.
+        read: The function that reads it: one for files that a user names, or for files that were found.
 
     Raises:
         UnreadableFile: There is no such file, or it may not be read.
@@ -184,10 +184,10 @@ def decoded(data: bytes, name: str) -> str:
     """The text in the bytes of a PTX file; `name` is their name in messages.
 
     Raises:
-        UnreadableFile: They hold no text.
+        UnreadableFile: They are not text.
     """
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        message = f"{title(name)}: this is UTF-16 text, as a redirection in PowerShell writes it; PTX is ASCII or UTF-8"
+        message = f"{title(name)}: this is UTF-16 text, as PowerShell redirection writes it; PTX is ASCII or UTF-8"
         raise UnreadableFile(message)
     zero = data.rstrip(b"\0").find(b"\0")
     if zero >= 0:

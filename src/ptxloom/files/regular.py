@@ -1,4 +1,4 @@
-"""Opening files that must be such: a pipe is not waited for, and opening a device may do something."""
+"""Opens files that must be regular: a pipe could block, and opening a device may have effects."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def opened(path: Path) -> BinaryIO:
 
     Raises:
         OutOfReach: It is a folder, a pipe, a socket or a device.
-        OSError: It is not there, or may not be read.
+        OSError: It does not exist, or may not be read.
         ValueError: No file can have this name.
     """
     _must_be_regular(path.stat())
     descriptor = os.open(path, _FLAGS)
     try:
-        _must_be_regular(os.fstat(descriptor))  # another one may have been put in its place
+        _must_be_regular(os.fstat(descriptor))  # it may have been replaced since
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)

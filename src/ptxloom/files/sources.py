@@ -1,7 +1,7 @@
 """The files that PTX was compiled from, found below trusted folders.
 
-A module may come from anybody, and what its `.file` names may be any file: names are only looked up below these
-folders, the longest end of the path that leads to a file there counts, and `..` leads nowhere.
+A module may come from anyone, and its `.file` may name any file: names are only looked up below these
+folders, by the longest suffix of the path that is a file there; `..` is refused.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _DEEPEST: Final = 64
-"""Names of folders in a path that are looked at, counted from its end: each costs a look at the disk."""
+"""The most components of a path that are tried, from its end: each costs an access to the disk."""
 
 
 def source_file(name: str, folders: Iterable[Path]) -> Path | None:
-    """The plain file that a `.file` means, in the first of the folders that has it; None if no folder has it.
+    """The regular file that a `.file` refers to, in the first folder that has it; None if no folder has it.
 
     Args:
-        name: As `.file` states it, a path of whatever machine compiled the module.
-        folders: Where it may be.
+        name: The name in `.file`, a path on the machine that compiled the module.
+        folders: The folders to search.
     """
     roots = [folder.resolve() for folder in folders]
     found = (_file_below(root, ending) for root in roots for ending in _endings(name))
@@ -29,7 +29,7 @@ def source_file(name: str, folders: Iterable[Path]) -> Path | None:
 
 
 def _endings(name: str) -> Iterable[tuple[str, ...]]:
-    """The ends of a path, the longest first; empty for a path that goes up."""
+    """The suffixes of a path, the longest first; empty for a path with `..`."""
     path = PureWindowsPath(name) if "\\" in name else PurePosixPath(name)
     parts = path.parts[1:] if path.anchor else path.parts
     return () if ".." in parts else (parts[at:] for at in range(max(0, len(parts) - _DEEPEST), len(parts)))

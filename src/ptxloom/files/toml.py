@@ -1,4 +1,4 @@
-"""TOML that anybody may have written, read in time that grows with it."""
+"""Reads TOML from any source in linear time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tomllib
 from typing import Any, Final
 
 _MOST_PARTS: Final = 64
-"""Of a key with dots: what `tomllib` does for one grows with the square of them."""
+"""The most parts of a dotted key: `tomllib`'s time grows with their square."""
 _BETWEEN: Final = re.compile(r"[,={}\[\]\n]")
 _DOT: Final = re.compile(r"""[\w"'-][ \t]*\.(?=[ \t]*[\w"'-])""")
 

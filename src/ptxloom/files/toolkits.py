@@ -1,4 +1,4 @@
-"""Where CUDA's compilers and headers are: on the PATH, in a toolkit, in NVIDIA's packages of this Python."""
+"""Finds CUDA's compilers and headers: on the PATH, in a toolkit, in NVIDIA's packages of this Python."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def find_nvcc() -> str | None:
-    """Where nvcc is: on the PATH, in a toolkit, or in a package of this Python."""
+    """The path of nvcc: on the PATH, in a toolkit, or in a package of this Python."""
     inside = (home / "bin" / "nvcc" for home in _homes())
     return shutil.which("nvcc") or next((str(one) for one in inside if os.access(one, os.X_OK)), None)
 
 
 def find_tools(name: str) -> Iterator[str]:
-    """Every program of a name: on the PATH, in a toolkit, in a package of this Python; each place once."""
+    """Every program with a name: on the PATH, in a toolkit, in a package of this Python; each place once."""
     found = shutil.which(name)
     places = [found] if found else []
     places += [str(one) for home in _homes() if os.access(one := home / "bin" / name, os.X_OK)]
@@ -27,7 +27,7 @@ def find_tools(name: str) -> Iterator[str]:
 
 
 def find_nvrtc() -> str | None:
-    """Where NVRTC's library is: in a toolkit, or in a package of this Python."""
+    """The path of NVRTC's library: in a toolkit, or in a package of this Python."""
     libraries = (
         path
         for home in _homes()
@@ -40,7 +40,7 @@ def find_nvrtc() -> str | None:
 
 
 def include_folders() -> Iterator[Path]:
-    """Where NVRTC finds CUDA's headers."""
+    """The folders of CUDA's headers for NVRTC."""
     for home in _homes():
         for folder in (home / "include", home / "include" / "cccl"):
             if folder.is_dir():
@@ -48,7 +48,7 @@ def include_folders() -> Iterator[Path]:
 
 
 def _homes() -> Iterator[Path]:
-    """Folders of a CUDA toolkit's form: those that variables name, NVIDIA's Python packages, where Linux has it."""
+    """Folders laid out like a CUDA toolkit: those in variables, NVIDIA's Python packages, the usual place on Linux."""
     yield from (Path(home) for name in ("CUDA_HOME", "CUDA_PATH") if (home := os.environ.get(name)))
     spec = find_spec("nvidia")
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():

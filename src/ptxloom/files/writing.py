@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and reached through no link that its writer does not mean to follow."""
+"""Writes files atomically, and follows no unintended links."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _OURS_ALONE: Final = 0o600
 
 
 def inside(folder: Path, path: Path) -> Path:
-    """The path of a file below a folder, with every link on the way to it resolved; a link of its own name stays.
+    """The path of a file below a folder, with all links on the way resolved, except one of its own name.
 
     Raises:
         OutOfReach: A link or a `..` leads out of the folder, or no file can have this name.
     """
     try:
         root, parent = folder.resolve(), path.parent.resolve()
-    except (OSError, ValueError, RuntimeError):  # the last: links in a circle
+    except (OSError, ValueError, RuntimeError):  # RuntimeError: links in a cycle
         raise OutOfReach("no file can have this name") from None
     if not parent.is_relative_to(root) or path.name in {"", ".."}:
         raise OutOfReach(f"it leads out of {title(folder)}")
@@ -32,12 +32,12 @@ def inside(folder: Path, path: Path) -> Path:
 
 
 def replace_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write beside a file, make sure of every byte, then take its place, with its permissions.
+    """Write a new file beside it, sync it, then rename it over the file, with the same permissions.
 
-    A link of this name is replaced, and what it leads to stays as it is.
+    A link with this name is replaced; its target stays unchanged.
 
     Raises:
-        OSError: It cannot be written, or what has the name is neither a file nor a link.
+        OSError: It cannot be written, or the name is neither a file nor a link.
     """
     mode = _mode(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
@@ -58,10 +58,10 @@ def _open_alone(name: str, flags: int) -> int:
 
 
 def _mode(path: Path) -> int:
-    """The permissions that a new file of this name gets.
+    """The permissions of a new file with this name.
 
     Raises:
-        OSError: There is something else of the name, or a file that may not be written.
+        OSError: The name is something else, or a file that may not be written.
     """
     try:
         status = path.lstat()

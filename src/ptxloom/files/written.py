@@ -1,7 +1,7 @@
-"""The texts that PTX was compiled from: what reports quote first, found in trusted folders.
+"""The source texts of PTX, which reports quote first, found in trusted folders.
 
-What `.file` names is looked up below folders that the caller has named, or works in (`sources`); a module may come from
-anybody, so only what is called as a program's text is quoted.
+Names in `.file` are looked up below folders that the caller has named, or works in (`sources`); a module may come from
+anyone, so only files with names of source texts are quoted.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ class Below:
     """Texts below some folders.
 
     Attributes:
-        folders: The first that has a file counts.
+        folders: The folders; the first that has a file counts.
     """
 
     folders: tuple[Path, ...]
 
     def __call__(self, name: str) -> Source | None:
-        """The text that a `.file` means; None if it is not found, too long, or not called as a program's text."""
+        """The text that a `.file` refers to; None if it is not found, too long, or not named like a source text."""
         if (PureWindowsPath(name) if "\\" in name else PurePosixPath(name)).suffix.lower() not in _ENDINGS:
             return None
         try:
             path = source_file(name, self.folders)
             return None if path is None else Source(content(path, _MOST_BYTES).decode("utf-8", "replace"), called(path))
-        except (OSError, OutOfReach):  # the current folder may be gone, too
+        except (OSError, OutOfReach):  # the current folder may have been removed
             return None
 
 
@@ -49,33 +49,33 @@ class Compiled:
     """The text that was compiled, and those that it includes.
 
     Attributes:
-        text: As the compiler was given it.
-        folder: The folder that holds it, as it was named.
+        text: The text that the compiler was given.
+        folder: Its folder, as named by the caller.
     """
 
     text: Source
     folder: str
 
     def __call__(self, name: str) -> Source | None:
-        """The text that a `.file` means, as `Names` call it."""
+        """The text that a `.file` refers to, by the names of `Names`."""
         return self.text if name == self.text.name else Below((Path(), Path(self.folder)))(name)
 
 
 class InThisProcess:
-    """Texts of functions that this process itself has compiled: what Python would quote in a traceback."""
+    """Texts of functions compiled in this process: those that Python quotes in a traceback."""
 
     def __call__(self, name: str) -> Source | None:
-        """The text that a `.file` means; a cell of a notebook has one, too."""
+        """The text that a `.file` refers to, even a notebook cell."""
         lines = linecache.getlines(name)
         return Source("".join(lines), called(Path(name))) if lines else None
 
 
 def around(name: str) -> Below:
-    """Where to look for the source of PTX in a file: beside it, or below the current folder."""
+    """The folders for the source of a PTX file: beside it, or below the current folder."""
     return Below((Path(name).parent, Path()))
 
 
 def called(path: Path) -> str:
-    """What a file that was found is called: as seen from the current folder, if it is below it."""
+    """The displayed name of a found file: relative to the current folder, if it is below it."""
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

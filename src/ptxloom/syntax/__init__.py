@@ -44,7 +44,7 @@ __all__ = [
     "walk",
 ]
 
-__getattr__ = later(  # a launch neither edits nor formats, and its text may come from elsewhere than files
+__getattr__ = later(  # launches neither edit nor format, and may get their text without files
     __name__,
     {
         "ptxloom.syntax.edits": "EditConflict Editor edit",

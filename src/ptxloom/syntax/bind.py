@@ -1,4 +1,4 @@
-"""Finds an instruction's ISA form: named qualifiers and named operands, whatever order it is written in."""
+"""Finds an instruction's ISA form: named qualifiers and named operands, in any written order."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """An instruction and what the ISA data makes of it.
+    """An instruction with its ISA form.
 
     Attributes:
         instruction: The instruction.
-        resolution: The form that its qualifiers name, and what ptxas would let pass in them.
+        resolution: The form of its qualifiers, and deviations that ptxas accepts.
     """
 
     instruction: Instruction
@@ -34,7 +34,7 @@ class Bound:
 
     @property
     def form(self) -> Form | None:
-        """The form, or None if the qualifiers name no form; then `problems` explains why."""
+        """The form, or None if no form has the qualifiers; then `problems` explains why."""
         resolution = self.resolution
         return _meant(resolution, looks_of(self.instruction)) if resolution.others else resolution.form
 
@@ -50,7 +50,7 @@ class Bound:
         return () if form is None else tuple(each for each in form.features if self._has(each.operand))
 
     def _has(self, operand: str) -> bool:
-        """Whether an operand is written, or the form has no operand of that name to leave out."""
+        """Whether an operand is written, or the form has no optional operand of that name."""
         if not operand or self.form is None:
             return True
         slots = self.form.operands(len(self.instruction.operands))
@@ -81,17 +81,17 @@ class Bound:
         return dict(zip(names, self.instruction.operands, strict=True)) if slots else {}
 
     def qualifier_span(self, place: int) -> Span:
-        """Where the qualifier at `place` stands, with its dot; -1 is the opcode."""
+        """The span of the qualifier at `place`, with its dot; -1 is the opcode."""
         return qualifier_span(self.instruction, place)
 
 
 def looks_of(instruction: Instruction) -> str:
-    """The shapes of the operands of an instruction, a letter each, as in `isa.vectors.looks` for a form."""
+    """The syntax of an instruction's operands, a character each, as `isa.vectors.looks` for a form."""
     return "".join(map(_look, instruction.operands))
 
 
 def form_by_looks(opcode: str, qualifiers: tuple[str, ...], seen: str) -> Form | None:
-    """The form of an instruction whose operands look so; None if its qualifiers name no form.
+    """The form that matches the operands' syntax; None if no form has the qualifiers.
 
     Raises:
         UnsupportedForm: The data does not describe the opcode.
@@ -100,7 +100,7 @@ def form_by_looks(opcode: str, qualifiers: tuple[str, ...], seen: str) -> Form |
 
 
 def _meant(resolution: Resolution, seen: str) -> Form | None:
-    """Of several forms of one spelling the one whose operands look as those seen."""
+    """Of several forms with one spelling, the one whose operands match."""
     form, others = resolution.form, resolution.others
     if form is None or not others:
         return form
@@ -108,7 +108,7 @@ def _meant(resolution: Resolution, seen: str) -> Form | None:
 
 
 def _look(operand: Operand) -> str:
-    """How an operand looks."""
+    """The syntax of an operand, as a character."""
     match operand:
         case Address():
             return "["
@@ -121,7 +121,7 @@ def _look(operand: Operand) -> str:
 
 
 def _likeness(expected: str, written: str) -> int:
-    """How many operands look as expected."""
+    """The number of operands with the expected syntax."""
     return sum(one == other for one, other in zip(expected, written, strict=False))
 
 
@@ -129,15 +129,15 @@ def bind(instruction: Instruction) -> Bound:
     """Bind an instruction to the ISA data.
 
     Raises:
-        UnsupportedForm: The data does not describe the opcode; `isa.known(opcode)` tests that beforehand.
+        UnsupportedForm: The data does not describe the opcode; `isa.known(opcode)` tests that.
     """
     return Bound(instruction, resolve(instruction.opcode, instruction.qualifiers, len(instruction.operands)))
 
 
 def qualifier_span(instruction: Instruction, place: int) -> Span:
-    """Where the qualifier at `place` of an instruction stands, with its dot; -1 is the opcode.
+    """The span of the qualifier at `place` of an instruction, with its dot; -1 is the opcode.
 
-    The whole statement, where the text does not hold it (an instruction built by hand).
+    The span of the whole statement for an instruction that was not parsed.
     """
     text = instruction.source.text
     guard = instruction.predicate

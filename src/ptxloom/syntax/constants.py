@@ -1,8 +1,8 @@
-"""Integer constant expressions (PTX ISA 4.5.5), as ptxas 13.5 works them out.
+"""Integer constant expressions (PTX ISA 4.5.5), as ptxas 13.5 evaluates them.
 
-All is of 64 bits, signed or unsigned. Beside the manual: `&`, `|`, `^`, `+`, `-`, `*` and `/` are unsigned if one
-operand is; `%` is always unsigned; a choice has the type of what is chosen; a shift goes by the low six bits of its
-count; what does not fit is cut.
+All values have 64 bits, signed or unsigned. Beyond the manual: `&`, `|`, `^`, `+`, `-`, `*` and `/` are unsigned if one
+operand is; `%` is always unsigned; a choice has the type of the chosen operand; a shift uses the low six bits of its
+count; overflow wraps.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MASK: Final = (1 << 64) - 1
 _TOP: Final = 1 << 63
-_COUNT: Final = 63  # of a shift: its low six bits
+_COUNT: Final = 63  # a shift's count: its low six bits
 
 
 class Constant(NamedTuple):
@@ -30,7 +30,7 @@ class Constant(NamedTuple):
 
     @property
     def value(self) -> int:
-        """As a number of its type."""
+        """Its number in its type."""
         return self.bits - (self.bits >> 63 << 64) * (not self.unsigned)
 
 
@@ -50,7 +50,7 @@ def constant(node: Operand) -> int | None:
 
 
 def overflows(digits: str, radix: int) -> bool:
-    """Whether ptxas refuses a literal: it does where a digit comes to a number that has 64 bits already."""
+    """Whether ptxas refuses a literal: it does if a digit is appended to a number that already has 64 bits."""
     bits = 0
     for digit in digits:
         if bits & _TOP:
@@ -60,7 +60,7 @@ def overflows(digits: str, radix: int) -> bool:
 
 
 def wrapped(number: int) -> int:
-    """What is left of a sum in 64 bits, signed: how addresses and their offsets count."""
+    """A sum wrapped to 64 bits, signed, as for addresses and their offsets."""
     return Constant(number & _MASK).value
 
 
@@ -85,7 +85,7 @@ def _typed(node: Operand) -> Constant | None:  # noqa: PLR0911 - one case a node
 
 
 def _chosen(condition: Constant | None, first: Constant | None, second: Constant | None) -> Constant | None:
-    """One of two; what is not chosen must have a value too."""
+    """One of two; the other one must have a value, too."""
     if condition is None or first is None or second is None:
         return None
     return first if condition.bits else second

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LINKAGES: Final = frozenset((".extern", ".visible", ".weak", ".common"))
 SPACES: Final = frozenset(f".{name}" for name in spaces.SPACES)
 STARTS: Final = LINKAGES | SPACES | {".entry", ".func", ".attribute"}
-"""Words that a declaration or a function starts with."""
+"""Words that start a declaration or a function."""
 _ELSEWHERE: Final = STARTS | {
     ".version",
     ".target",
@@ -42,7 +42,7 @@ VECTORS: Final = {".v2": 2, ".v4": 4, ".v8": 8}
 
 @dataclass(slots=True)
 class Specifiers:
-    """What stands before the declared names."""
+    """The specifiers before the declared names."""
 
     space: str = ""
     alignment: int = 0
@@ -53,7 +53,7 @@ class Specifiers:
 
 
 def declaration(cursor: Cursor, source: Source, start: int, linkage: str) -> Declaration:
-    """A declaration up to its semicolon, which stays at hand."""
+    """A declaration up to its semicolon, which is the next token."""
     found = specifiers(cursor)
     declarators = [] if cursor.here == ";" else [declarator(cursor)]
     while declarators and cursor.accept(","):
@@ -61,7 +61,7 @@ def declaration(cursor: Cursor, source: Source, start: int, linkage: str) -> Dec
     return _declaration(found, tuple(declarators), linkage, source, start, cursor.behind)
 
 
-def _declaration(  # noqa: PLR0917 - what the two callers know
+def _declaration(  # noqa: PLR0917 - facts of the two callers
     found: Specifiers, declarators: tuple[Declarator, ...], linkage: str, source: Source, start: int, end: int
 ) -> Declaration:
     return Declaration(
@@ -134,7 +134,7 @@ def attributes(cursor: Cursor) -> tuple[Attribute, ...]:
 
 
 def listed(cursor: Cursor) -> tuple[Operand, ...]:
-    """Expressions with commas between them, at least one."""
+    """One or more expressions, comma-separated."""
     found = [expression(cursor)]
     while cursor.accept(","):
         found.append(expression(cursor))
@@ -158,7 +158,7 @@ def declarator(cursor: Cursor) -> Declarator:
 
 
 def parameters(cursor: Cursor, source: Source) -> tuple[Declaration, ...]:
-    """A list of parameters in parentheses; the opening one is at hand."""
+    """A list of parameters in parentheses; the current token is the opening one."""
     cursor.expect("(", "to open the parameters")
     found: list[Declaration] = []
     while not (cursor.here == ")" and not found):
@@ -217,7 +217,7 @@ def _languages(cursor: Cursor) -> tuple[Operand, ...]:
 
 
 def call_prototype(cursor: Cursor, source: Source, start: int) -> CallPrototype:
-    """What follows `.callprototype`, up to its semicolon."""
+    """The rest of a `.callprototype`, up to its semicolon."""
     returns = parameters(cursor, source) if cursor.here == "(" else ()
     cursor.name("`_` in place of the function's name")
     params = parameters(cursor, source) if cursor.here == "(" else ()

@@ -1,4 +1,4 @@
-"""What has to be written anew to turn one node's text into another's: as little as possible."""
+"""The smallest changes that turn one node's text into another's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Rewritten(NamedTuple):
-    """A range of the text and what comes there; `loose` text needs parentheses beside an operator."""
+    """A range of the text and its replacement; `loose` text needs parentheses next to an operator."""
 
     start: int
     end: int
@@ -27,13 +27,13 @@ class Rewritten(NamedTuple):
 
 
 class Deleted(NamedTuple):
-    """A statement that goes."""
+    """A deleted statement."""
 
     statement: Statement
 
 
 class Inserted(NamedTuple):
-    """Statements that come behind one of a block, or at its start."""
+    """Statements inserted after one of a block, or at its start."""
 
     scope: Block
     behind: Statement | None
@@ -44,7 +44,7 @@ Change: TypeAlias = Rewritten | Deleted | Inserted
 
 
 def differences(old: Node, new: Node, text: str) -> Iterator[Change]:
-    """The changes that make `new` of `old`, which stands in `text`, in the order of the text."""
+    """The changes that turn `old`, a node of `text`, into `new`, in the order of the text."""
     if old == new:
         return
     match old, new:
@@ -69,7 +69,7 @@ def differences(old: Node, new: Node, text: str) -> Iterator[Change]:
 
 
 def _instruction(old: Instruction, new: Instruction, text: str) -> Iterator[Change]:
-    """Guard, spelling and each operand by itself, if there are as many operands as before."""
+    """Guard, spelling and each operand separately, if the number of operands is the same."""
     if len(old.operands) != len(new.operands):
         yield Rewritten(old.start, old.end, print_node(new))
         return
@@ -82,7 +82,7 @@ def _instruction(old: Instruction, new: Instruction, text: str) -> Iterator[Chan
 
 
 def _spelling(node: Instruction, text: str) -> tuple[int, int]:
-    """Where opcode and qualifiers stand."""
+    """The range of opcode and qualifiers."""
     cursor = Cursor(text)
     cursor.seek(node.start if node.predicate is None else node.predicate.end)
     start, end = cursor.start, cursor.end
@@ -103,7 +103,7 @@ def _guard(old: Predicate | None, new: Predicate | None, spelling: int) -> Itera
 
 
 def _statements(scope: Block, old: Sequence[Statement], new: Sequence[Statement], text: str) -> Iterator[Change]:
-    """Statements that are the same stay; of the others, the first old one becomes the first new one, and so on."""
+    """Equal statements stay; of the others, the first old one is changed to the first new one, and so on."""
     head = sum(1 for _ in takewhile(bool, map(_same, old, new)))
     limit = min(len(old), len(new)) - head
     tail = sum(1 for _ in takewhile(bool, map(_same, reversed(old[head:]), reversed(new[head:])))) if limit else 0

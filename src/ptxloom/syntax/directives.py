@@ -52,7 +52,7 @@ def address_size(cursor: Cursor, source: Source, start: int) -> AddressSize:
 
 
 def loc(cursor: Cursor, source: Source, start: int) -> Loc:
-    """`.loc file line column`, and where the call stands that was inlined."""
+    """`.loc file line column`, with the place of an inlined call."""
     place = _place(cursor)
     function: str | None = None
     offset = 0
@@ -78,7 +78,7 @@ def _place(cursor: Cursor) -> tuple[int, int, int]:
 
 
 def file(cursor: Cursor, source: Source, start: int) -> File:
-    """`.file index "name"`, with a timestamp and a size or without."""
+    """`.file index "name"`, optionally with a timestamp and a size."""
     index = cursor.number("a file's index")
     name = cursor.string("the file's name in quotes")
     timestamp = cursor.number("a timestamp") if cursor.accept(",") else None

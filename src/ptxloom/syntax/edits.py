@@ -1,4 +1,4 @@
-"""Changes to a text by the nodes of its tree: everything that is not changed stays as it is written."""
+"""Changes a text through the nodes of its tree; everything else stays as written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     New: TypeAlias = "Node | str"
 
-_AFTER, _BEFORE, _OVER = range(3)  # at one place: what follows a statement, what precedes the next, what replaces it
+_AFTER, _BEFORE, _OVER = range(3)  # order at one place: after a statement, before the next, instead of it
 _REST: Final = regex(r"[ \t\r]*+(?:/\*[^\n]*?\*/[ \t\r]*+)*+(?://[^\n]*+)?+(\n|\Z)")
 """Nothing but comments up to the end of the line."""
 _LABEL: Final = re.compile(r"[A-Za-z_$%][\w$]*+:([ \t]++)", re.ASCII)
@@ -36,7 +36,7 @@ _NEW: Final = "a text, or a node"
 _LISTED_NEXT: Final = re.compile(r"\s*+[,)]", re.ASCII)
 
 
-class EditConflict(PtxloomError):  # noqa: N818 - reads as the sentence it carries
+class EditConflict(PtxloomError):  # noqa: N818 - named after the message that it carries
     """Two changes of one text meet in the same place.
 
     Example:
@@ -60,10 +60,10 @@ class _Edit:
 
 
 def edit(module: Module) -> Editor:
-    r"""Begin to change a module's text, node by node.
+    r"""Start changing a module's text, node by node.
 
     Args:
-        module: What to change; it stays as it is.
+        module: The module, which itself stays unchanged.
 
     Returns:
         An editor: it collects changes, and `.text()` returns the changed text.
@@ -84,10 +84,10 @@ def edit(module: Module) -> Editor:
 
 
 class Editor:
-    """Changes that are collected for one module; the module itself stays as it is.
+    """Collects changes for one module, which itself stays unchanged.
 
-    What is new is a node, which is printed, or a text. A node that replaces one of its own kind changes only what
-    differs, and comments stay; inside what is written anew they move behind it, inside what is deleted they go too.
+    New code is a node, which is printed, or a text. A node that replaces one of its own kind changes only what
+    differs, and comments stay; those inside rewritten text move after it, those inside deleted text are deleted.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -103,11 +103,11 @@ class Editor:
         self._source: Final = module.source
         self._text: Final = module.source.text
         self._edits: Final[list[_Edit]] = []
-        self._ranges: Final[list[tuple[int, int]]] = []  # what is replaced or deleted, in order
-        self._points: Final[list[int]] = []  # where something is inserted, in order
+        self._ranges: Final[list[tuple[int, int]]] = []  # replaced or deleted ranges, in order
+        self._points: Final[list[int]] = []  # places of insertions, in order
 
     def replace(self, old: Node, new: New) -> None:
-        """Write `new` where `old` stands.
+        """Replace `old` with `new`.
 
         Args:
             old: A node of the module.
@@ -125,28 +125,28 @@ class Editor:
             self._add(*map(self._planned, differences(old, new, self._text)))
 
     def delete(self, statement: StatementNode) -> None:
-        """Take a statement away, and its line if nothing else is on it.
+        """Delete a statement, and its line if nothing else is on it.
 
         Args:
             statement: One of the module.
 
         Raises:
-            UsageError: It is not a statement of the module; replace what holds a smaller node instead.
+            UsageError: It is not a statement of the module; replace the statement around a smaller node instead.
             EditConflict: Another change was made there.
         """
         self._statement(statement)
         self._add(self._gone(statement.start, statement.end))
 
     def insert_before(self, statement: StatementNode, *new: New) -> None:
-        """Write statements in front of one, each on a line of its own if it stands on one.
+        """Insert statements before one, on lines of their own if it is on one.
 
         Args:
             statement: One of the module.
-            new: Nodes or texts, in their order.
+            new: Nodes or texts, in order.
 
         Raises:
             UsageError: `statement` is not a statement of the module.
-            EditConflict: It is inside of something that another change replaces or deletes.
+            EditConflict: It is inside code that another change replaces or deletes.
         """
         self._statement(statement)
         at = statement.start
@@ -157,29 +157,29 @@ class Editor:
             self._add(_Edit(at, at, _BEFORE, "".join(f"{_shown(one, '', indent)} " for one in new)))
 
     def insert_after(self, statement: StatementNode, *new: New) -> None:
-        """Write statements behind one, below its line if nothing but a comment follows there.
+        """Insert statements after one, below its line if at most a comment follows on it.
 
         Args:
             statement: One of the module.
-            new: Nodes or texts, in their order.
+            new: Nodes or texts, in order.
 
         Raises:
             UsageError: `statement` is not a statement of the module.
-            EditConflict: It is inside of something that another change replaces or deletes.
+            EditConflict: It is inside code that another change replaces or deletes.
         """
         self._statement(statement)
         self._add(self._behind(statement.end, self._indent(statement.start), new))
 
     def prepend(self, to: Module | Function | Block, *new: New) -> None:
-        """Write statements at the start of a module, or of a body or scope.
+        """Insert statements at the start of a module, or of a body or scope.
 
         Args:
             to: The module, or a function or braces in it.
-            new: Nodes or texts, in their order.
+            new: Nodes or texts, in order.
 
         Raises:
             UsageError: `to` is not of the module, or has no body.
-            EditConflict: It is inside of something that another change replaces or deletes.
+            EditConflict: It is inside code that another change replaces or deletes.
         """
         inside = self._inside(to)
         if inside is None:
@@ -188,15 +188,15 @@ class Editor:
             self._add(self._behind(inside.start + 1, self._inner(inside), new))
 
     def append(self, to: Module | Function | Block, *new: New) -> None:
-        """Write statements at the end of a module, or of a body or scope.
+        """Insert statements at the end of a module, or of a body or scope.
 
         Args:
             to: The module, or a function or braces in it.
-            new: Nodes or texts, in their order.
+            new: Nodes or texts, in order.
 
         Raises:
             UsageError: `to` is not of the module, or has no body.
-            EditConflict: It is inside of something that another change replaces or deletes.
+            EditConflict: It is inside code that another change replaces or deletes.
         """
         inside = self._inside(to)
         if inside is None:
@@ -212,10 +212,10 @@ class Editor:
             self._add(_Edit(at, at, _BEFORE, "".join(f"{_shown(one, '', indent)} " for one in new)))
 
     def apply(self, fix: Fix) -> None:
-        """Make the change that a diagnostic proposes.
+        """Apply the fix of a diagnostic.
 
         Args:
-            fix: As in `Diagnostic.fix`.
+            fix: The fix, from `Diagnostic.fix`.
 
         Raises:
             UsageError: It is for another text.
@@ -227,7 +227,7 @@ class Editor:
         self._add(_Edit(fix.span.start, fix.span.end, rank, fix.replacement))
 
     def text(self) -> str:
-        """The changed text; new lines end as those of the module do."""
+        """The changed text; new lines have the module's line ends."""
         parts: list[str] = []
         at = 0
         windows = "\r\n" in self._text
@@ -238,7 +238,7 @@ class Editor:
         return "".join((*parts, self._text[at:]))
 
     def module(self) -> Module:
-        """The module that the changed text reads as."""
+        """The changed text, parsed."""
         return parse(self.text(), self._source.name)
 
     def __str__(self) -> str:
@@ -274,7 +274,7 @@ class Editor:
         return block
 
     def _inner(self, block: Block) -> str:
-        """How far statements of a block are indented."""
+        """The indentation of statements in a block."""
         if block.statements:
             line, indent = self._line(block.statements[0].start)
             if line > block.start:
@@ -282,13 +282,13 @@ class Editor:
         return self._line(block.start)[1] + "\t"
 
     def _line(self, at: int) -> tuple[int, str]:
-        """Where the line of an offset starts, and the blanks that it starts with."""
+        """The start of an offset's line, and its leading blanks."""
         start = self._text.rfind("\n", 0, at) + 1
         rest = self._text[start:at]
         return start, rest[: len(rest) - len(rest.lstrip(" \t"))]
 
     def _indent(self, at: int) -> str:
-        """How far the statements around an offset are indented; a label in front of one stands further out."""
+        """The indentation of the statements around an offset; a label before one is indented less."""
         line, indent = self._line(at)
         label = _LABEL.match(self._text, line, at)
         return indent if label is None else label[1]
@@ -319,7 +319,7 @@ class Editor:
                 return _Edit(start, end, _OVER if start < end else _BEFORE, shown + kept)
 
     def _alone(self, start: int, end: int) -> bool:
-        """Whether no operator stands beside an operand."""
+        """Whether no operator is next to an operand."""
         before = self._text[max(start - 80, 0) : start]
         return _LISTED.search(before) is not None and _CLOSED.match(self._text, end) is not None
 
@@ -355,7 +355,7 @@ class Editor:
             self._edits.append(one)
 
     def _clash(self, one: _Edit) -> tuple[int, int] | None:
-        """The range of an earlier edit that cannot be made beside this one."""
+        """The range of an earlier edit that conflicts with this one."""
         at = bisect_left(self._ranges, (one.start, one.end))
         for start, end in self._ranges[max(at - 1, 0) : at + 1]:
             if max(start, one.start) < min(end, one.end) or start < one.start == one.end < end:
@@ -367,7 +367,7 @@ class Editor:
 
 
 def _shown(new: New, first: str, indent: str) -> str:
-    """The text of something new, its first line indented by `first`, the others by `indent`."""
+    """The text of new code, its first line indented by `first`, the others by `indent`."""
     must_be(str | Node, "new", new, _NEW)
     text = new.strip("\n") if isinstance(new, str) else print_node(new)
     lines = text.split("\n")

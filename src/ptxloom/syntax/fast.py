@@ -1,9 +1,9 @@
-"""The short way through ordinary text: one match a statement, and operands that were read before are not read again.
+"""The fast path for ordinary text: one match per statement, and operands that occur again are not parsed again.
 
 It knows no grammar of its own. A regular expression cuts a line into guard, spelling and operand texts, and every
-operand text that it has not met goes through `operands` (which is the grammar), must be consumed whole, and is kept as
-a template; when it comes again, in this text or another, the template is moved to its place. What the expression does
-not match, or a template cannot be made of, is left to the parser, one statement at a time.
+new operand text goes through `operands` (the grammar), which must consume all of it, and is kept as
+a template; when it occurs again, in this text or another, the template is moved to its place. Text that the expression
+does not match, or that cannot become a template, is left to the parser, one statement at a time.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ STATEMENT: Final = regex(
 """Groups: 1 guard, 2 spelling, 3 operands; 4 label; 5 brace; 6 declaration;
 7 `.loc`, 8-10 place, 11-12 function, 13-15 inlined at."""
 _ENTRY: Final = regex(r"[ \t\n]*+(?:(\{)[ \t]*+([^{}]++)\}[ \t]*+|((?:[^,{}\[\]]++|\[[^\[\]{}]*+\])++))(,|\Z)")
-"""An entry of a list with vectors: 1 a brace and 2 what it holds, or 3 another operand; 4 what ends it."""
+"""An entry of a list with vectors: 1 a brace and 2 its contents, or 3 another operand; 4 its end."""
 _UNUSUAL: Final = re.compile(r'[;{}"/()#\\\r\n]|\A\s*+\.|\A\Z')
-"""What no operand holds that can be read by itself: a comment may hide in it, or a qualifier."""
+"""Characters of operands that cannot be parsed alone: they may contain a comment, or a qualifier."""
 _COMMON: Final = regex(
     rf"({NAME})|(-?(?:0|[1-9]\d{{0,17}}))|\[ ?({NAME})(?: ?\+ ?(-?(?:0|[1-9]\d{{0,17}})))?+ ?\]", re.ASCII
 )
@@ -59,26 +59,26 @@ _address, _component, _float, _integer = maker(Address), maker(Component), maker
 _instruction, _label, _loc = maker(Instruction), maker(Label), maker(Loc)
 _name, _predicate, _vector = maker(Name), maker(Predicate), maker(Vector)
 _CHUNK: Final = 1 << 16
-"""How much text is cut into lines at a time."""
+"""The amount of text to split into lines at a time."""
 _MOST_FORMS: Final = 100_000
-"""This many operand texts are remembered; then remembering starts anew."""
+"""The most cached operand texts; then the cache is cleared."""
 _LONGEST_KEPT: Final = 256
-"""Longer texts are not remembered: they hardly come again, and what is remembered must be little."""
+"""Longer texts are not cached: they rarely occur again, and the cache must stay small."""
 
 
 class NotKnown(Exception):  # noqa: N818 - never leaves the reader
-    """This operand text has to be read in its place."""
+    """This operand text must be parsed in place."""
 
 
 _Forms = dict[str, Any]
-"""What operand texts stand for: a name for itself, anything else for what makes the node at a place."""
+"""Cached operand texts: a name maps to itself, any other to a function that makes the node at a place."""
 
 
 def _learned(text: str, reader: Callable[[Cursor], Operand], forms: _Forms) -> Any:
-    """Read a text that was not met before, and remember what it stands for.
+    """Parse a new operand text, and cache it.
 
     Raises:
-        NotKnown: The grammar reads nothing in it by itself.
+        NotKnown: The grammar cannot parse it alone.
     """
     if len(forms) >= _MOST_FORMS:
         forms.clear()
@@ -107,7 +107,7 @@ def _form(text: str, reader: Callable[[Cursor], Operand]) -> str | Callable[[int
 
 
 def _mover(template: Operand, size: int) -> Callable[[int], Operand]:
-    """What makes a template's copy at a place."""
+    """A function that copies a template to a place."""
     match template:
         case Float(bits, width, decimal) if template.start == 0 and template.end == size:
             return lambda at: _float((bits, width, decimal, at, size))
@@ -118,7 +118,7 @@ def _mover(template: Operand, size: int) -> Callable[[int], Operand]:
 
 
 def _cut(text: str) -> tuple[str, tuple[str, ...]]:
-    """Opcode and qualifiers of a spelling that was not met before."""
+    """Opcode and qualifiers of a new spelling."""
     if len(_SPELLINGS) >= _MOST_FORMS:
         _SPELLINGS.clear()
     opcode, *qualifiers = text.split(".")
@@ -144,15 +144,15 @@ class FastReader:
 
     def __init__(self, source: Source) -> None:
         self._source: Final = source
-        self._lines: Iterator[str] = iter(())  # whole lines that were cut off already, and
-        self._at = 0  # where the next of them starts, and
-        self._cut = 0  # the one after the last
+        self._lines: Iterator[str] = iter(())  # whole lines split off already, and
+        self._at = 0  # the start of the next of them, and
+        self._cut = 0  # that of the one after the last
 
     def read(self, offset: int, out: list[Statement]) -> tuple[int, str]:
         """Read statements from `offset` on into `out`.
 
         Returns:
-            Where the statement starts that it leaves alone (or blanks before it), and the brace if it is one.
+            The start of the first statement that it leaves (or of blanks before it), and the brace if it is one.
         """
         text, append = self._source.text, out.append
         try:
@@ -171,10 +171,10 @@ class FastReader:
         return offset, ""
 
     def _seek(self, offset: int) -> bool:
-        """Have the next line be the one that starts at `offset`, or the one after the line that ends there.
+        """Make the line that starts at `offset`, or the one after a line that ends there, the next one.
 
         Returns:
-            Whether a line starts there: in the middle of a line, no.
+            Whether a line starts there; False in the middle of a line.
         """
         text = self._source.text
         if text[offset : offset + 1] == "\n":
@@ -198,7 +198,7 @@ class FastReader:
         """Read lines that hold one statement each.
 
         Returns:
-            Where the first other line starts, or blanks before it.
+            The start of the first other line, or of blanks before it.
         """
         name, forms, known, source, instruction = _name, _OPERANDS_READ, _SPELLINGS, self._source, _instruction
         stop = self._at - 1
@@ -245,7 +245,7 @@ class FastReader:
         return start
 
     def _special(self, found: re.Match[str]) -> Statement:
-        """What the expression found, which is not a brace."""
+        """The statement that the expression matched, which is not a brace."""
         return self._marker(found) if found[2] is None else self._instruction(found)
 
     def _instruction(self, found: re.Match[str]) -> Instruction:
@@ -271,7 +271,7 @@ class FastReader:
         return _loc((*map(int, place), function, int(found[12] or 0), inlined, self._source, start, size))
 
     def _list(self, text: str, at: int) -> tuple[Operand, ...]:
-        """The operands that `text`, which stands at `at`, lists."""
+        """The operands listed in `text`, which starts at `at`."""
         entries: list[Operand] = []
         offset, more, forms = 0, ",", _OPERANDS_READ
         while more:
@@ -303,20 +303,20 @@ class FastReader:
 
 @lru_cache(maxsize=4096)
 def _declared(text: str) -> Declaration:
-    """The declaration that a text spells, its semicolon included.
+    """The declaration in a text, its semicolon included.
 
     Raises:
-        NotKnown: The grammar reads no declaration in it.
+        NotKnown: The grammar does not accept it as a declaration.
     """
     node = _template(text[:-1], lambda cursor: declaration(cursor, NOWHERE, 0, ""))
     return ended(node, len(text))
 
 
 def _template(text: str, reader: Callable[[Cursor], N]) -> N:
-    """What the grammar makes of `text` alone.
+    """Parse `text` alone.
 
     Raises:
-        NotKnown: Not all of it, or nothing.
+        NotKnown: The grammar does not accept all of it.
     """
     cursor = Cursor(text)
     cursor.seek(0)

@@ -1,4 +1,4 @@
-"""One layout for every module: a statement a line, a tab a scope, comments and single blank lines kept."""
+"""One layout for every module: a statement per line, a tab per scope, comments and single blank lines kept."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def format(module: Module) -> str:  # noqa: A001 - `fmt` and every formatter call it so
     """The text of a module in the one layout, comments and single blank lines kept.
 
-    Formatting what was formatted changes nothing, and the tree stays the same. A comment on the line of a statement
-    stays behind it, and one inside a statement moves there. What could not be read is left as it is.
+    Formatting is idempotent, and keeps the tree. A comment on the line of a statement
+    stays after it, and one inside a statement moves there. Malformed text is left unchanged.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -37,13 +37,13 @@ def format(module: Module) -> str:  # noqa: A001 - `fmt` and every formatter cal
 
 
 class _Line(NamedTuple):
-    """Text that comes from [start, end) of the source."""
+    """Text for [start, end) of the source."""
 
     start: int
     end: int
     depth: int
     text: list[str]
-    outdent: int = 0  # how much further left than the comments around it
+    outdent: int = 0  # how much less indented than the comments around it
 
 
 def _lines(node: Statement | Data, depth: int) -> Iterator[_Line]:
@@ -77,18 +77,18 @@ def _lines(node: Statement | Data, depth: int) -> Iterator[_Line]:
 
 
 class _Writer:
-    """Lines of output, and how far the source's comments have been written."""
+    """The output lines, and the progress through the source's comments."""
 
     def __init__(self, module: Module) -> None:
         self.out: list[str] = []
         self._text = module.source.text
         self._comments = module.comments
         self._next = 0  # the first comment that is not written yet
-        self._behind = 0  # where what was written last ends in the source
+        self._behind = 0  # the end in the source of the last written text
         self._open = False  # whether a comment may follow on the last line
 
     def line(self, line: _Line) -> None:
-        """Write the comments before a line, the line, and behind it the comments that stood in it."""
+        """Write the comments before a line, the line, and after it the comments inside it."""
         self.comments_before(line.start, line.depth + line.outdent)
         self._gap(line.start, closing=line.text == ["}"])
         tabs = "\t" * line.depth
@@ -97,11 +97,11 @@ class _Writer:
         if self._text[line.start : line.end] != line.text[0]:
             self.comments_before(line.end, line.depth + line.outdent, inside=True)
         while self._next < len(self._comments) and self._comments[self._next][0] < line.end:
-            self._next += 1  # it was written with the line, which stands in the source just so
+            self._next += 1  # it was written with the line, which is verbatim from the source
         self._behind = max(self._behind, line.end)
 
     def comments_before(self, offset: int, depth: int, *, inside: bool = False) -> None:
-        """Write every comment that starts before `offset`, beside the last line if it stood there or `inside` it."""
+        """Write every comment that starts before `offset`, on the last line if it was there, or `inside` it."""
         while self._next < len(self._comments) and self._comments[self._next][0] < offset:
             start, end = self._comments[self._next]
             text = self._text[start:end].rstrip()
@@ -116,7 +116,7 @@ class _Writer:
             self._next += 1
 
     def _gap(self, start: int, *, closing: bool) -> None:
-        """Keep one blank line where the source has any, except at the edges of a scope."""
+        """Keep one blank line if the source has any, except at the edges of a scope."""
         wanted = self._text.count("\n", self._behind, start) > 1
         if wanted and self.out and not closing and self.out[-1].strip() != "{":
             self.out.append("")

@@ -35,14 +35,14 @@ _TOKEN: Final = (
 )
 _ORDINARY: Final = regex(rf"(?:{_BLANK}|{_BLOCK})*+{_TOKEN}", re.ASCII | re.DOTALL)
 _UNCLOSED: Final = regex(rf"(?:{_BLANK})*+{_TOKEN}", re.ASCII | re.DOTALL)
-"""Tokens once a comment was found that is not closed: looking for its end again and again would take for ever."""
+"""The tokens after an unclosed comment: searching for its end repeatedly would take quadratic time."""
 MOST_PROBLEMS: Final = 10_000
-"""After this many, reading ends."""
+"""The number of problems after which parsing stops."""
 KINDS: Final = ("", "name", "dotted", "number", "string", "punctuation", "end")
 
 
-class Problem(Exception):  # noqa: N818 - never leaves the parser: it carries what becomes a diagnostic
-    """Why the statement at hand cannot be read, and where."""
+class Problem(Exception):  # noqa: N818 - never leaves the parser: it carries a future diagnostic
+    """Why the current statement cannot be parsed, and where."""
 
     def __init__(  # noqa: PLR0917 - a record built at a dozen places
         self, rule: str, message: str, start: int, end: int, label: str = "", remedy: str = ""
@@ -58,18 +58,18 @@ class Problem(Exception):  # noqa: N818 - never leaves the parser: it carries wh
 
 @dataclass(slots=True)
 class Cursor:
-    """The token at hand and the way to the next one.
+    """The current token, and how to advance.
 
     Attributes:
         text: The whole text.
-        short: Whether short ways through ordinary text may be taken; the result is the same.
-        kind: The kind of the token at hand, one of `KINDS`.
+        short: Whether fast paths for ordinary text may be used; the result is the same.
+        kind: The kind of the current token, one of `KINDS`.
         here: Its text.
-        start: Where it starts.
-        end: Where it ends.
-        behind: Where the token before it ended.
+        start: Its start.
+        end: Its end.
+        behind: The end of the token before it.
         tokens: The pattern that separates tokens.
-        problems: What was wrong with pieces of statements that are kept anyway.
+        problems: Problems in parts of statements that are kept anyway.
     """
 
     text: str
@@ -94,7 +94,7 @@ class Cursor:
         self.behind = offset
 
     def advance(self) -> str:
-        """Go to the next token and return the text of the one that was at hand."""
+        """Go to the next token; returns the text of the previous one."""
         past = self.here
         self.behind = self.end
         match = self.tokens.match(self.text, self.end)
@@ -108,41 +108,41 @@ class Cursor:
 
     @property
     def on_new_line(self) -> bool:
-        """Whether a line ends between the token before and the token at hand."""
+        """Whether a line ends between the previous token and the current one."""
         return self.text.find("\n", self.behind, self.start) >= 0
 
     def accept(self, token: str) -> bool:
-        """Go past the token at hand if it is `token`."""
+        """Skip the current token if it is `token`."""
         if self.here == token and self.kind != "string":
             self.advance()
             return True
         return False
 
     def expect(self, token: str, where: str) -> None:
-        """Go past `token`, which must come here."""
+        """Skip `token`, which must be the current one."""
         if not self.accept(token):
             raise self.unexpected(f"`{token}` {where}")
 
     def name(self, what: str) -> str:
-        """Go past a name and return it; where a statement surely starts, there is no name."""
+        """Skip a name and return it; a word that certainly starts a statement is not one."""
         if self.at_statement:
             raise self.unexpected(what)
         return self.word(what)
 
     def word(self, what: str) -> str:
-        """Go past a name and return it."""
+        """Skip a name and return it."""
         if self.kind != "name":
             raise self.unexpected(what)
         return self.advance()
 
     def string(self, what: str) -> str:
-        """Go past a string and return what stands between its quotes."""
+        """Skip a string and return the text between its quotes."""
         if self.kind != "string":
             raise self.unexpected(what)
         return self.advance()[1:-1]
 
     def number(self, what: str) -> int:
-        """Go past a plain integer and return it."""
+        """Skip a plain integer and return it."""
         if self.kind != "number" or _PLAIN.fullmatch(self.here) is None:
             raise self.unexpected(what)
         digits = self.advance()
@@ -150,16 +150,16 @@ class Cursor:
 
     @property
     def at_statement(self) -> bool:
-        """Whether a statement surely starts with the token at hand, on a line of its own."""
+        """Whether the current token certainly starts a statement, on a line of its own."""
         return self.on_new_line and CERTAIN.match(self.text, self.start) is not None
 
     def incomplete(self, wanted: str) -> Problem:
-        """The problem that the line before the token at hand ends without what is `wanted`."""
+        """The problem that the line before the current token ends without `wanted`."""
         message, label = f"the line ends where {wanted} should come", f"expected {wanted} after this"
         return Problem("incomplete-statement", message, max(self.behind - 1, 0), self.behind, label)
 
     def unexpected(self, wanted: str) -> Problem:
-        """The problem that something else than `wanted` comes here."""
+        """The problem that the current token is not `wanted`."""
         if self.kind == "end":
             return Problem(
                 "unexpected-end",
@@ -187,13 +187,13 @@ class Cursor:
 
 
 def comments(text: str) -> Iterator[tuple[int, int]]:
-    """Where every comment and line marker starts and ends, in order; one that is not closed does not count."""
+    """The start and end of every comment and line marker, in order, without unclosed ones."""
     kind, at = _COMMENT, 0
     while (found := kind.search(text, at)) is not None:
         at = found.end()
         if found[1] is not None:
             yield found.span(1)
-        elif found[0] == "/*":  # no other is closed after it: looking for their ends again would take for ever
+        elif found[0] == "/*":  # no later one is closed: searching for their ends would take quadratic time
             kind = _LINE_COMMENT
 
 

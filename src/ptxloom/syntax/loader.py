@@ -1,4 +1,4 @@
-"""PTX, and whatever holds it or is compiled to it, to modules."""
+"""Loads modules from PTX, from files that contain it, and from sources that compile to it."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 
 def load(path: object, target: str | None = None, options: Sequence[str] = ()) -> Module:
-    """Read PTX from where it is.
+    """Load PTX.
 
     Args:
         path: A PTX file (ASCII or UTF-8, with or without a byte order mark); CUDA C++ (`.cu`), which nvcc or NVRTC
             compiles; a fatbin, object, library or program with one PTX text in it (`a.out:2.sm_80.ptx` names one of
             several); a cubin with PTX beside it; a folder of Triton's cache; or a compiled kernel of Triton, Numba,
             cuda.core or the CuTe DSL.
-        target: What CUDA C++ is compiled for, by default `sm_90`.
+        target: The target of CUDA C++, by default `sm_90`.
         options: More options of its compiler, such as `-DN=4` or `-Iinclude`.
 
     Returns:
-        The module; what could not be read is among its diagnostics.
+        The module; its diagnostics report malformed text.
 
     Raises:
         UnreadableFile: There is no such file, it may not be read, or it holds no PTX, or several texts.
         CompileError: It is CUDA C++ that does not compile.
-        MissingPart: What it takes is not installed.
+        MissingPart: Something that it needs is not installed.
 
     Example:
         >>> from tempfile import NamedTemporaryFile
@@ -52,7 +52,7 @@ def load(path: object, target: str | None = None, options: Sequence[str] = ()) -
 
 
 def load_all(path: str | PathLike[str], target: str | None = None) -> tuple[Module, ...]:
-    """Read every PTX text in a file, in order: of a fatbin, an object, a library, a program or a folder.
+    """Load every PTX text in a fatbin, an object, a library, a program or a folder, in order.
 
     Args:
         path: As for `load`.
@@ -62,7 +62,7 @@ def load_all(path: str | PathLike[str], target: str | None = None) -> tuple[Modu
         The modules.
 
     Raises:
-        UnreadableFile: As `load`, but several texts are no mistake.
+        UnreadableFile: As `load`, except that several texts are legal.
         CompileError: As `load`.
         MissingPart: As `load`.
 
@@ -77,19 +77,19 @@ def load_all(path: str | PathLike[str], target: str | None = None) -> tuple[Modu
 
 
 def cuda(text: str, target: str | None = None, options: Sequence[str] = (), name: str = "kernel.cu") -> Module:
-    """Compile CUDA C++ by nvcc or NVRTC, whichever is installed.
+    """Compile CUDA C++ with nvcc or NVRTC, whichever is installed.
 
     Args:
         text: The source.
-        target: What it is compiled for, by default `sm_90`.
+        target: The target, by default `sm_90`.
         options: More options of the compiler, such as `-DN=4` or `-I.`.
-        name: What messages call it.
+        name: Its name in messages.
 
     Returns:
         The module, with line tables.
 
     Raises:
-        CompileError: It does not compile; the message is what the compiler printed.
+        CompileError: It does not compile; the message is the compiler's output.
         MissingPart: There is neither nvcc nor NVRTC: `pip install 'ptxloom[cuda]'`.
 
     Example:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 A_MODULE: Final = "a module, as `ptxloom.parse(text)` and `ptxloom.load(path)` give"
-"""What a call wants that was given something else."""
+"""The expected argument, in an error about another one."""
 
 
 class Module:

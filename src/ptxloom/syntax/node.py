@@ -1,4 +1,4 @@
-"""What every node of the tree is: an immutable record that knows where it stands.
+"""The base of all nodes of the tree: an immutable record with a position.
 
 Nodes are tuples underneath (their fields, then their source if they know it, their start and their size): making one
 costs little more than making a tuple, which is what lets a full tree be built at megabytes a second. Test for `Node`
@@ -24,13 +24,13 @@ else:
 _SCALARS = frozenset(("str", "int", "bool", "str | None", "int | None", "tuple[int | None, ...]", "tuple[str, ...]"))
 
 NOWHERE = Source("", "<nowhere>")
-"""The source of statements that were built by hand."""
+"""The source of statements that were not parsed."""
 
 
 if TYPE_CHECKING:
 
     def maker(kind: type[N]) -> Callable[[tuple[object, ...]], N]:
-        """What makes nodes of a class from a tuple of all that they hold, unchecked: for the parser."""
+        """A function that makes nodes of a class from a tuple of all their items, unchecked: for the parser."""
         ...
 
     def getter(index: int, doc: str) -> property:
@@ -48,8 +48,8 @@ else:
             return property(itemgetter(index), doc=doc)
 
     def maker(kind: type[Node]) -> Callable[[tuple[object, ...]], Node]:
-        """What makes nodes of a class from a tuple of all that they hold, unchecked: for the parser."""
-        return type.__call__.__get__(kind)  # past the constructor, straight to `tuple.__new__`
+        """A function that makes nodes of a class from a tuple of all their items, unchecked: for the parser."""
+        return type.__call__.__get__(kind)  # bypasses the constructor, straight to `tuple.__new__`
 
 
 def position(*, default: Any, kw_only: bool = True) -> Any:
@@ -64,7 +64,7 @@ class _Position:
         self.default = default
 
 
-_END = property(lambda node: node[-2] + node[-1], doc="The field `end`: where the node starts and its size.")
+_END = property(lambda node: node[-2] + node[-1], doc="The field `end`: the node's start plus its size.")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(position,))
@@ -114,9 +114,9 @@ class NodeType(type):
 def _constructor(
     name: str, payload: tuple[str, ...], positions: tuple[str, ...], defaults: dict[str, Any], make: Any
 ) -> Callable[..., Any]:
-    """What makes a node from its payload in order and its position by keyword.
+    """A function that makes a node from its payload in order and its position by keyword.
 
-    It is made from text, as `collections.namedtuple` makes its own: nothing else is as fast to call.
+    It is compiled from text, like that of `collections.namedtuple`: nothing else is as fast to call.
     """
     ordered = [f"{field}=_{field}" if field in defaults else field for field in payload]
     keyed = [f"{field}=_{field}" for field in positions]
@@ -129,7 +129,7 @@ def _constructor(
 
 
 class Node(_Record, metaclass=NodeType):
-    """A piece of the tree. Equality and hash ignore where it stands.
+    """A piece of the tree. Equality and hash ignore its position.
 
     Attributes:
         start: The offset of its first character.
@@ -151,7 +151,7 @@ class Node(_Record, metaclass=NodeType):
     _defaults: ClassVar[dict[str, Any]]
     _moving: ClassVar[
         tuple[tuple[int, ...], int, bool]
-    ]  # which fields to move, where the start is, whether a source is
+    ]  # the fields to move, the index of the start, whether there is a source
 
     if not TYPE_CHECKING:
 
@@ -186,7 +186,7 @@ class Node(_Record, metaclass=NodeType):
             changes: New values by the names of fields.
 
         Returns:
-            A new node; this one stays as it is.
+            A new node; this one stays unchanged.
 
         Example:
             >>> from ptxloom.syntax.tree import Name
@@ -197,7 +197,7 @@ class Node(_Record, metaclass=NodeType):
         return type(self)(**(old | changes))
 
     def span_in(self, source: Source) -> Span:
-        """Where the node stands in the source that it was read from.
+        """The span of the node in the source that it was parsed from.
 
         Args:
             source: The module's source.
@@ -209,13 +209,13 @@ class Node(_Record, metaclass=NodeType):
 
 
 class StatementNode(Node):
-    """A node that also knows its source, so that it knows its place."""
+    """A node with a source, and so with a place."""
 
     source: Source = position(default=NOWHERE)
 
     @property
     def span(self) -> Span:
-        """Where the statement stands."""
+        """The span of the statement."""
         return Span(self.source, self.start, self.end)
 
 
@@ -234,7 +234,7 @@ if TYPE_CHECKING:
         ...
 
     def ended(node: N, end: int) -> N:
-        """The same node, ending elsewhere."""
+        """The same node with another end."""
         ...
 
 else:
@@ -257,7 +257,7 @@ else:
         return found
 
     def ended(node: Node, end: int) -> Node:
-        """The same node, ending elsewhere."""
+        """The same node with another end."""
         return _remade(type(node), (*tuple.__getitem__(node, slice(-1)), end - node.start))
 
     def moved(node: Node, by: int, source: Source) -> Node:
@@ -277,5 +277,5 @@ else:
         return _remade(kind, values)
 
     def _remade(kind: type[Node], values: Iterable[object]) -> Node:
-        """The node of a class that holds these."""
+        """A node of a class with these items."""
         return tuple.__new__(kind, values)

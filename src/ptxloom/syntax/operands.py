@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Operand
 
 MAX_DEPTH: Final = 50
-"""How deep operands may nest."""
+"""The deepest nesting of operands."""
 MAX_TERMS: Final = 100
-"""How many levels a chain of operators, or of indices, may come to: each takes all before it for its left side."""
+"""The most levels of a chain of operators or indices: each has everything before it as its left side."""
 
 PRECEDENCE: Final = {
     sign: level
@@ -63,7 +63,7 @@ _INTEGER: Final = re.compile(r"(0[xX][0-9a-fA-F]++|0[bB][01]++|\d++)(U?)")
 
 
 def operands(cursor: Cursor, opcode: str) -> tuple[Operand, ...]:
-    """The operands of an instruction, up to what follows the last one."""
+    """The operands of an instruction, up to the token after the last one."""
     found = [operand(cursor, opcode)]
     while cursor.accept(","):
         found.append(operand(cursor, opcode))
@@ -125,7 +125,7 @@ def _binary(cursor: Cursor, lowest: int, depth: int, *, pairs: bool = False) -> 
 
 
 def _levels(node: Operand) -> int:
-    """How deep the tree of an operand is."""
+    """The depth of an operand's tree."""
     levels, here = 0, [node]
     while here:
         levels += 1
@@ -134,7 +134,7 @@ def _levels(node: Operand) -> int:
 
 
 def _longer(levels: int, right: Operand, start: int, end: int) -> int:
-    """How deep a chain is once it has taken one more.
+    """The depth of a chain with one more link.
 
     Raises:
         Problem: It is too long for code that walks the tree.
@@ -242,7 +242,7 @@ def _number(cursor: Cursor, depth: int) -> Operand:
 
 
 def number(cursor: Cursor) -> Integer | Float:
-    """The literal at hand."""
+    """The current literal."""
     start, end, text = cursor.start, cursor.end, cursor.here
     whole = _INTEGER.fullmatch(text)
     if whole is not None:
@@ -270,7 +270,7 @@ def number(cursor: Cursor) -> Integer | Float:
 _COMMA: Final = r"[ \t\r\n]*+,[ \t\r\n]*+"
 _INTEGERS: Final = regex(rf"(?:-?(?:0[xX][0-9a-fA-F]{{1,16}}|[1-9][0-9]{{0,17}}|0){_COMMA}){{8,}}+")
 _FLOATS: Final = regex(rf"(?:0[fF][0-9a-fA-F]{{8}}{_COMMA}){{8,}}+")
-"""Plain literals, each with the comma behind it, as compilers and people initialise memory."""
+"""Plain literals, each followed by a comma, as in initialisers."""
 _LARGEST: Final = 1.7976931348623157e308
 _SHORT: Final = 16  # digits that fit in 64 bits in every radix
 
@@ -295,7 +295,7 @@ def _listed(cursor: Cursor, opening: str, closing: str, depth: int) -> tuple[Ope
 
 
 class _Values(dict[str, int]):
-    """What short digits stand for, worked out when they are first asked for."""
+    """The values of short digit strings, computed on first use."""
 
     def __missing__(self, digits: str) -> int:
         value = int(digits, 0)
@@ -308,7 +308,7 @@ _VALUES: Final = _Values()
 
 
 def _run(cursor: Cursor) -> tuple[Operand, ...]:
-    """The plain literals at hand, if several follow each other; the element behind their last comma is next."""
+    """The plain literals from the current token on, if there are several; the token after their last comma is next."""
     whole = _INTEGERS.match(cursor.text, cursor.start)
     found = whole or _FLOATS.match(cursor.text, cursor.start)
     if found is None:
@@ -345,7 +345,7 @@ def _address(cursor: Cursor, depth: int) -> Operand:
 
 
 def _split(whole: Operand) -> tuple[Operand, int, bool]:
-    """An address expression as base, offset, and whether the offset is taken away; an odd one is its own base."""
+    """An address expression as base, offset, and whether the offset is subtracted; others are their own base."""
     offset = 0
     base = whole
     while isinstance(base, Binary) and base.operator in {"+", "-"} and (value := constant(base.right)) is not None:

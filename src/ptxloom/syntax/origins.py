@@ -1,4 +1,4 @@
-"""Which line of the program that was compiled an instruction comes from: `.loc` and `.file` (PTX ISA 11.5)."""
+"""The line of the compiled program that an instruction comes from: `.loc` and `.file` (PTX ISA 11.5)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A line of the program that was compiled; `into` is where it was inlined.
+    """A line of the compiled program; `into` is the line at which it was inlined.
 
     Attributes:
-        file: The file, as `.file` names it.
-        line: From 1.
+        file: The file, as named in `.file`.
+        line: The line, from 1.
         into: The line at which its code was inlined.
-        column: From 1; 0 if it is not known. It makes no other line of it.
+        column: The column, from 1; 0 if unknown. It does not count in comparisons.
 
     Example:
         >>> line = SourceLine("tile.h", 12, SourceLine("kernel.cu", 40))
@@ -41,7 +41,7 @@ class SourceLine:
 
     @property
     def home(self) -> SourceLine:
-        """The innermost line in the file that holds the kernel itself: where a reader looks first."""
+        """The innermost line in the file that holds the kernel itself: the line that a reader looks at first."""
         frames: list[SourceLine] = [self]
         while (into := frames[-1].into) is not None:
             frames.append(into)
@@ -49,7 +49,7 @@ class SourceLine:
 
     @property
     def told(self) -> str:
-        """The line of the kernel's own file first, and behind it the line of another file that was inlined there.
+        """The line of the kernel's own file, followed by the line of another file that was inlined there.
 
         Example:
             >>> SourceLine("mma.hpp", 91, SourceLine("kernel.cu", 40)).told
@@ -66,7 +66,7 @@ class SourceLine:
 _BEGIN: Final = "// begin inline asm"
 _END: Final = "// end inline asm"
 _DEEPEST: Final = 200
-"""Calls that were inlined in one another and are reported."""
+"""The most nested inlined calls that are reported."""
 
 
 class _Place(NamedTuple):
@@ -79,7 +79,7 @@ class _Place(NamedTuple):
 
 
 class Origins:
-    """The source line of every place in a module that has one; each `.loc` holds until the next of its function.
+    """The source line of every place in a module that has one; each `.loc` applies until the next in its function.
 
     Inline assembly is one statement of the source: a `.loc` between its instructions, which LLVM wrote for the next
     statement, takes effect after it.
@@ -111,7 +111,7 @@ class Origins:
             self._note(self._holds_from(loc.start), place)
 
     def _holds_from(self, start: int) -> int:
-        """From where on a `.loc` holds: behind inline assembly, if instructions of that stand before it."""
+        """The offset from which a `.loc` applies: after inline assembly, if some of its instructions precede it."""
         part = bisect_right(self._inline, start)
         inside = part % 2 and self._text[self._inline[part - 1] : start].strip()
         return self._inline[part] if inside else start
@@ -123,7 +123,7 @@ class Origins:
     def at(self, offset: int) -> SourceLine | None:
         """The source of the PTX at an offset; None if the module does not record it.
 
-        Compilers use line 0 for code that they made themselves: inside an inlined function it is of the call.
+        Compilers use line 0 for generated code: inside an inlined function it belongs to the call.
         """
         index = bisect_right(self._starts, offset) - 1
         place = self._places[index] if index >= 0 else None
@@ -137,7 +137,7 @@ class Origins:
         return line
 
     def _name(self, index: int) -> str:
-        """What a file is called: as its text is, if the text is known."""
+        """The name of a file: that of its text, if the text is known."""
         name = self._files.get(index)
         if name is None:
             return f"file {index}"
@@ -146,7 +146,7 @@ class Origins:
 
 
 def _inline_parts(text: str) -> list[int]:
-    """Where inline assembly begins and ends by the comments of the compiler, by turns."""
+    """The alternating starts and ends of inline assembly, by the compiler's comments."""
     found: list[int] = []
     at = text.find(_BEGIN)
     while at >= 0:
@@ -159,11 +159,11 @@ def _inline_parts(text: str) -> list[int]:
 
 
 def places(statements: Iterable[Statement]) -> Iterator[Loc | LocIntermediate]:
-    """The directives that name a place, among statements, functions and blocks, in the order of the text."""
+    """The directives with a place, inside statements, functions and blocks, in the order of the text."""
     waiting = [iter(statements)]
     while waiting:
         statement = next(waiting[-1], None)
-        if type(statement) is Instruction:  # as nearly all are
+        if type(statement) is Instruction:  # nearly all are
             continue
         match statement:
             case None:

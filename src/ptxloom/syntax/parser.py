@@ -36,20 +36,20 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Attribute, Operand, Statement
 
 _LONG: Final = 4_000
-"""Characters from which the collector is spared a tree. Asking whether anything is frozen counts what is: where a
-program froze a million objects, that takes longer than to parse a few lines."""
+"""The length of text from which the collector does not scan a tree. Checking for frozen objects counts them: if a
+program froze a million objects, that takes longer than parsing a few lines."""
 
 
 def parse(text: str, name: str = "<string>", *, fast: bool = True) -> Module:
-    """Read PTX. No text raises an error: the module's diagnostics report what could not be read.
+    """Parse PTX. No text raises an error: the module's diagnostics report malformed parts.
 
     Args:
         text: A whole module, or any sequence of statements.
         name: The name of the text in diagnostics, usually its path.
-        fast: Take the short way through ordinary statements; the result is the same.
+        fast: Use the fast path for ordinary statements; the result is the same.
 
     Returns:
-        The module, with whatever could be read.
+        The module, with everything that could be parsed.
 
     Raises:
         UsageError: `text` is not a string.
@@ -63,23 +63,23 @@ def parse(text: str, name: str = "<string>", *, fast: bool = True) -> Module:
 
 
 def parse_source(source: Source, *, fast: bool = True) -> Module:
-    """Read the PTX of a source, which knows what it was compiled from; otherwise as `parse`."""
+    """Parse the PTX of a source, which knows its compiled program; otherwise as `parse`."""
     parser = Parser(source, fast=fast)
     collecting = gc.isenabled()
-    gc.disable()  # a tree holds no cycles: looking for them while it grows would take a third of the time
+    gc.disable()  # a tree has no cycles: searching for them while it grows would take a third of the time
     try:
         statements = parser.module()
     finally:
         if collecting:
             if len(source.text) >= _LONG and not gc.get_freeze_count():
-                gc.freeze()  # there and back: what was made counts as old, and is not searched at the next chance
+                gc.freeze()  # freeze and unfreeze: new objects count as old, and are not scanned at the next chance
                 gc.unfreeze()
             gc.enable()
     return Module(source, statements, in_order(parser.diagnostics), is_as_read=True)
 
 
 class Parser(Scopes):
-    """Reads one source; the cursor stands at the first token of a statement between two calls of `_statement`."""
+    """Reads one source; between calls of `_statement` the current token is the first of a statement."""
 
     def __init__(self, source: Source, *, fast: bool = True) -> None:
         super().__init__(source)
@@ -105,7 +105,7 @@ class Parser(Scopes):
         return tuple(self._out)
 
     def _ordinary(self, offset: int) -> int:
-        """Read ordinary statements and the scopes between them; where the first other one starts."""
+        """Read ordinary statements and the scopes between them; returns the start of the first other one."""
         if self.fast is None:
             return offset
         while True:
@@ -121,7 +121,7 @@ class Parser(Scopes):
     # --- statements ---
 
     def _statement(self) -> None:
-        """Read the statement at hand, whatever it is, and go to the next."""
+        """Read the current statement, of any kind, and go to the next."""
         start = self.cursor.start
         try:
             if self.cursor.kind == "name":
@@ -166,7 +166,7 @@ class Parser(Scopes):
 
     def _named(self, start: int) -> None:
         cursor = self.cursor
-        if self.text.startswith(":", cursor.end):  # most labels: no need to look past spaces
+        if self.text.startswith(":", cursor.end):  # most labels: no need to skip spaces
             label = True
         else:
             ahead = Cursor(self.text)
@@ -276,7 +276,7 @@ class Parser(Scopes):
         raise cursor.unexpected("`,` or `;`")
 
     def _missing(self, rule: str, message: str, mark: str, remedy: str) -> None:
-        """Say that a mark is missing behind the token before the one at hand, and offer to add it."""
+        """Report that a mark is missing after the previous token, with a fix that adds it."""
         at = self.cursor.behind
         fix = Fix(remedy, Span(self.source, at, at), f" {mark}" if mark == "{" else mark)
         where = Span(self.source, max(at - 1, 0), at)
@@ -284,11 +284,11 @@ class Parser(Scopes):
 
     @property
     def _at_closing(self) -> bool:
-        """Whether the token at hand is a brace that ends a scope."""
+        """Whether the current token is a brace that ends a scope."""
         return self.cursor.here == "}" and CLOSING.match(self.text, self.cursor.start) is not None
 
     def _starts_statement(self) -> bool:
-        """Whether the token at hand, the first of its line, looks like the start of a statement."""
+        """Whether the current token, the first of its line, looks like the start of a statement."""
         return STATEMENT.match(self.text, self.cursor.start) is not None
 
     # --- functions and scopes ---
@@ -326,7 +326,7 @@ class Parser(Scopes):
         if cursor.here == "(":
             first = cursor.start
             header.returns = parameters(cursor, self.source)
-            if cursor.kind != "name":  # the name is missed before what are the parameters
+            if cursor.kind != "name":  # the name is missing before the parameters
                 header.params, header.returns = header.returns, ()
                 cursor.seek(first)
         header.name = cursor.name("the function's name")
@@ -339,27 +339,27 @@ class Parser(Scopes):
             raise cursor.unexpected("`{` or `;`")
 
     def _starts_body(self) -> bool:
-        """Whether the token at hand is the first of a function's body whose brace is missing."""
+        """Whether the current token is the first of a function's body whose brace is missing."""
         cursor = self.cursor
         return cursor.here == ".reg" or (cursor.kind == "name" and self._starts_statement())
 
     # --- problems ---
 
     def _skip(self, start: int, problem: int) -> None:
-        """Keep the bad statement as it is and go to where the next can be read."""
+        """Keep the malformed statement as text, and resume at the next one."""
         cursor = self.cursor
         end = resume(self.text, start, max(problem, start), comments=cursor.comments)
         blank = BLANK.match(self.text, cursor.end)
         after = blank.end() if blank else cursor.end
         stray = cursor.start == start and cursor.kind in {"punctuation", "number"}
-        if (STATEMENT if stray else FUNCTION).match(self.text, after):  # what is wrong stands in front of it
+        if (STATEMENT if stray else FUNCTION).match(self.text, after):  # the problem is before it
             end = after
         end = max(end, start + 1)
         self._out.append(Malformed(self.text[start:end].rstrip(), source=self.source, start=start, end=end))
         self.cursor.seek(end)
 
     def _give_up(self) -> None:
-        """Leave the rest unread: this is not PTX, and that many messages are too many to read."""
+        """Stop parsing: this is not PTX, and there are too many messages to read."""
         start, end = self.cursor.start, len(self.text)
         message = f"the rest is not read: there were {MOST_PROBLEMS} problems up to here"
         self._report(Problem("too-many-problems", message, start, self.cursor.end, "reading ends here"))

@@ -28,8 +28,8 @@ class Place:
         column: Its first column; 0 if only the line is known.
         end_line: Its last line.
         end_column: The column just after it; 0 if only the line is known.
-        span: It in its text; None if the text is not known.
-        ptx: The PTX behind it; None if the place is that of the PTX itself.
+        span: Its span in its text; None if the text is not known.
+        ptx: The PTX compiled from it; None if the place is in the PTX itself.
     """
 
     file: str
@@ -45,10 +45,10 @@ class Place:
 
 
 def place_of(span: Span) -> Place:
-    """The place of something in PTX: the line of the kernel's own file that it was compiled from, if that is known.
+    """The place of a span of PTX: the line of the kernel's own file that it was compiled from, if known.
 
     Args:
-        span: Where it stands in the PTX.
+        span: The span in the PTX.
 
     Example:
         >>> source = Source('.file 1 "k.cu" .visible .entry k() { .loc 1 58 3 ret; }', "k.ptx")
@@ -61,7 +61,7 @@ def place_of(span: Span) -> Place:
 
 
 def place_at(span: Span, origin: SourceLine | None) -> Place:
-    """The place of something in PTX whose line in the program that was compiled is known; None if it has no place."""
+    """The place of a span of PTX by its known line in the compiled program; None means no line."""
     home = None if origin is None else origin.home
     if home is None:
         return Place(span.source.name, span.line, span.column, span.end_line, span.end_column, span, None)
@@ -74,7 +74,7 @@ def place_at(span: Span, origin: SourceLine | None) -> Place:
 
 
 def origins_in(module: Module) -> Origins:
-    """The source lines of a module, worked out once."""
+    """The source lines of a module, computed once."""
     found = _KNOWN.get(module.source)
     if found is None:
         found = _KNOWN[module.source] = Origins(module)
@@ -82,7 +82,7 @@ def origins_in(module: Module) -> Origins:
 
 
 def home_line(module: Module, offset: int) -> tuple[str, int] | None:
-    """The kernel's own file and the line of it that the PTX at an offset comes from; None if that is not recorded."""
+    """The kernel's own file and the line that the PTX at an offset comes from; None if not recorded."""
     found = origins_in(module).at(offset)
     return None if found is None else (found.home.file, found.home.line)
 
@@ -96,9 +96,9 @@ def _origins_of(source: Source) -> Origins | None:
 
 
 def _on_line(written: Source, line: SourceLine) -> Span | None:
-    """The part of a line that a line table means: the text from its column on; None if there is no such line.
+    """The part of a line that a line table refers to: the text from its column; None if there is no such line.
 
-    Columns of compilers count bytes or characters, from 0 or 1: one that is not on the line means its first word.
+    Columns of compilers count bytes or characters, from 0 or 1: a column beyond the line means its first word.
     """
     if line.line > len(written.line_starts):
         return None

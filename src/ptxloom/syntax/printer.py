@@ -1,4 +1,4 @@
-"""Trees to text: one statement a line, scopes indented by a tab, everything printed from the fields."""
+"""Trees to text: one statement per line, scopes indented by a tab, everything printed from the fields."""
 
 from __future__ import annotations
 
@@ -167,13 +167,13 @@ def _expression(node: Unary | Binary | Ternary | Cast) -> str:
 
 
 def _tight(node: Operand) -> str:
-    """An operand that an operator stands in front of: in parentheses if it holds a looser one."""
+    """An operand after a prefix operator: in parentheses if it contains a looser one."""
     text = print_operand(node)
     return f"({text})" if isinstance(node, Binary | Ternary) else text
 
 
 def _inside(node: Operand, level: int) -> str:
-    """An operand of an operator of this precedence."""
+    """An operand of an operator with this precedence."""
     text = print_operand(node)
     loose = isinstance(node, Ternary) or (isinstance(node, Binary) and PRECEDENCE.get(node.operator, 0) < level)
     return f"({text})" if loose else text
@@ -245,7 +245,7 @@ def _performance(node: PerformanceDirective) -> str:
 
 
 def print_line(node: Statement | Data) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm a statement
-    """The text of a statement that stands on a line of its own, without indentation."""
+    """The text of a statement on a line of its own, without indentation."""
     match node:
         case Instruction():
             return _instruction(node)

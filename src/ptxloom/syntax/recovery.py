@@ -1,4 +1,4 @@
-"""Where a statement starts, and where reading goes on after one that could not be read."""
+"""Recognises starts of statements, and where to resume after one that could not be parsed."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ _START: Final = (
     rf"(?:{_MARKED}|{_SCOPE}|\}}|{_WORDS}[ \t]*+[A-Za-z_$%\[{{(\d!;-]|(?:ret|exit|trap|brkpt|call|bra)\b[^,();\n]*+;)"
 )
 STATEMENT: Final = regex(_START, re.ASCII)
-"""What the first token of a line, and what follows it, look like if a statement starts here."""
+"""The first token of a line and the next one, if a statement starts here."""
 
-_TYPE: Final = r"\.(?:pred|(?:[busf]|bf|tf)\d)|\.\w++\."  # what follows an opcode, were a brace not in between
+_TYPE: Final = r"\.(?:pred|(?:[busf]|bf|tf)\d)|\.\w++\."  # follows an opcode, if a brace were not in between
 _AFTER: Final = rf"(?=[ \t]*+(?:\r?\n|//|/\*|\Z|(?!{_TYPE}){_START}))"
 _OUTSIDE: Final = r"(?![ \t]*+\.(?:entry|func|visible|extern|weak|version)\b)"
 SCOPE: Final = regex(_SCOPE)
 """A brace that opens a scope, and not a list of operands on its own."""
 
 CLOSING: Final = regex(rf"\}}{_AFTER}", re.ASCII)
-"""A brace that ends a scope: the line ends behind it, or a statement starts."""
+"""A brace that ends a scope: the line ends after it, or a statement starts."""
 
 CERTAIN: Final = regex(rf"\.[a-z]\w*+[ \t]++|@|{_NAME}:(?!:)|{_WORDS}[ \t]++[A-Za-z_$%\[{{(]", re.ASCII)
-"""The same where an operand should come: only what no operand can look like."""
+"""The same where an operand is expected: only tokens that no operand has."""
 
 BODY: Final = regex(
     rf"(?=\{{{_AFTER}|;(?!\s*+(?:\.param\b|\))){_AFTER})"
     r"|\n(?=[ \t]*+(?:\}|@(?![ \t]*+\.)|\.(?:entry|func|visible|extern|weak|reg)\b))",
     re.ASCII,
 )
-"""Where a function goes on whose header goes wrong: at its body, its semicolon, or what no header holds."""
+"""Where to resume in a function with a malformed header: its body, its semicolon, or a token of no header."""
 
 BLANK: Final = re.compile(r"[ \t]*+")
 FUNCTION: Final = re.compile(r"\.(?:entry|func|visible|extern|weak)\b")
-"""What a function starts with, anywhere in a line."""
+"""The start of a function, anywhere in a line."""
 
 UNNAMED: Final = re.compile(r"\.debug_\w++\s*+\{", re.ASCII)
-"""A section without the word that it starts with."""
+"""A section without its keyword."""
 
 LOST: Final = re.compile(r"[A-Z_$]|[a-z\d_]++[A-Z$]", re.ASCII)
-"""What no opcode looks like: a label without its colon."""
+"""A word that cannot be an opcode: a label without its colon."""
 
 _MORE: Final = r"(?:\s++|//[^\n]*+)*+(?:\.b(?:8|16|32|64)\b|[\d,])"
 STRAY: Final = regex(rf"\}}(?={_MORE})", re.ASCII)
-"""A brace in a section that does not close it: data follow."""
+"""A brace in a section that does not close it: data follows."""
 
 LINE: Final = regex(rf"(?:[^\n}}]++|\}}(?={_MORE}))*+", re.ASCII)
 """The rest of a section's line, up to the brace that closes the section."""
@@ -67,12 +67,12 @@ def _next(comments: bool) -> re.Pattern[str]:
 
 
 def resume(text: str, start: int, problem: int, *, comments: bool = True) -> int:
-    """The offset at which the statement after the one that starts at `start` and goes wrong at `problem` starts.
+    """The start of the statement after the one that starts at `start` and has a problem at `problem`.
 
-    A semicolon or a brace counts only if the line ends behind it or a statement starts there, and a brace that closes
+    A semicolon or a brace counts only if the line ends after it or a statement starts there, and a closing brace
     only if the statement has not opened it.
 
-    Without `comments`, `/*` is not a comment: one was not closed, and to look for its end again and again takes long.
+    Without `comments`, `/*` is not a comment: one was not closed, and searching for its end repeatedly takes long.
     """
     depth = text.count("{", start, problem) - text.count("}", start, problem)
     kind, at = _next(comments), problem
@@ -89,7 +89,7 @@ def resume(text: str, start: int, problem: int, *, comments: bool = True) -> int
                 depth -= 1
             case 4:
                 depth += 1
-            case 7:  # a comment that is not closed: nor is any after it
+            case 7:  # an unclosed comment: no later one is closed either
                 kind = _next(comments=False)
             case _:
                 return match.end()

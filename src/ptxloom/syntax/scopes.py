@@ -1,4 +1,4 @@
-"""The statements read so far, scope by scope: braces that open, close, close too early, or never."""
+"""The statements parsed so far, by scope: braces that open, close, close too early, or never."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Attribute, Declaration, PerformanceDirective, Statement
 
 MAX_SCOPES: Final = 100
-"""How deep scopes may nest."""
+"""The deepest nesting of scopes."""
 
 _OUTSIDE: Final = (AddressSize, Alias, File, Function, Section, Target, Version)
-"""What stands in no function."""
+"""Statements that are not legal in functions."""
 
 
 @dataclass(slots=True)
 class Header:
-    """What a function is declared as, as far as it has been read."""
+    """The header of a function, as far as it has been parsed."""
 
     linkage: str
     kind: str
@@ -48,7 +48,7 @@ class Header:
 
 @dataclass(slots=True)
 class _Scope:
-    """An open brace: where the statement with it starts, the brace, and what was read before it."""
+    """An open brace: the start of its statement, its place, and the statements before it."""
 
     start: int
     brace: int
@@ -57,21 +57,21 @@ class _Scope:
 
 
 class Scopes:
-    """Where statements go that have been read, and what is reported of them."""
+    """Collects parsed statements and diagnostics."""
 
     def __init__(self, source: Source) -> None:
         self.source: Final = source
         self.diagnostics: Final[list[Diagnostic]] = []
         self._scopes: Final[list[_Scope]] = []
         self._out: list[Statement] = []
-        self._last = -1  # where the function that was closed last stands, at the top
+        self._last = -1  # the index of the last closed function, at the top level
         self._flattened = 0  # open braces beyond MAX_SCOPES
 
     def _reopened(self, end: int) -> bool:
-        """Give the last function what follows it up to the brace at `end`, if another closed it too early.
+        """Move statements up to the brace at `end` into the last function, if an extra brace closed it too early.
 
         Returns:
-            Whether it was so; once for each function, since all that follows is moved.
+            Whether it did; at most once per function, as all that follows is moved.
         """
         index, self._last = self._last, -1
         function = self._out[index] if index >= 0 else None

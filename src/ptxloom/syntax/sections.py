@@ -27,7 +27,7 @@ _DATA: Final = regex(
     r")(?:[ \t]*+//[^\n]*+)?+",
     re.ASCII,
 )
-"""A line of a section as compilers write it: 1 type, 2 numbers or 3 a label; 4 a label's own line."""
+"""A line of a section in compilers' form: 1 type, 2 numbers or 3 a label; 4 a label's own line."""
 
 
 def section(cursor: Cursor, source: Source, start: int) -> Section:
@@ -51,7 +51,7 @@ def section(cursor: Cursor, source: Source, start: int) -> Section:
 
 
 def _named(cursor: Cursor) -> str:
-    """The name, and the brace after it; what stands between and around them on their lines is skipped."""
+    """The name, and the brace after it; anything else on their lines is skipped."""
     name, problem = "", None
     if cursor.kind == "dotted":
         name = cursor.advance()
@@ -73,7 +73,7 @@ def _named(cursor: Cursor) -> str:
 
 
 def _ordinary(cursor: Cursor, source: Source, contents: list[Data | Label | Malformed]) -> None:
-    """Read a run of ordinary lines; numbers that were read before are shared."""
+    """Read a run of ordinary lines; numbers that occur again are shared."""
     text, offset, known = cursor.text, cursor.start, dict[str, tuple[int, ...]]()
     while (found := _DATA.match(text, offset)) is not None:
         offset = found.end()
@@ -95,7 +95,7 @@ def _ordinary(cursor: Cursor, source: Source, contents: list[Data | Label | Malf
 
 
 def _content(cursor: Cursor, source: Source, contents: list[Data | Label | Malformed]) -> None:
-    """Read one line; one that cannot be read is kept as it is."""
+    """Read one line; a malformed one is kept as text."""
     start = cursor.start
     try:
         contents.append(_line(cursor, source))

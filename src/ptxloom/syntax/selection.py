@@ -1,4 +1,4 @@
-"""Picking statements of a module: by function, by line, by what an instruction is spelled."""
+"""Selects statements of a module: by function, by line, by an instruction's spelling."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What of a module is asked for; what is None leaves everything in.
+    """A selection of a module's statements; None selects everything.
 
     Attributes:
-        function: A function's name; `*` and `?` stand for any characters and for one. Or the names of several.
+        function: A function's name; `*` and `?` stand for any characters and for one. Or several names.
         lines: The (first, last) line.
-        pattern: What `instructions` takes, such as `ldmatrix.*.trans`.
+        pattern: A pattern for `instructions`, such as `ldmatrix.*.trans`.
     """
 
     function: str | tuple[str, ...] | None = None
@@ -33,12 +33,12 @@ class Selection:
 
     @property
     def everything(self) -> bool:
-        """Whether nothing is left out."""
+        """Whether it selects everything."""
         return self.function is None and self.lines is None and self.pattern is None
 
 
 def select(module: Module, wanted: Selection) -> tuple[Statement, ...]:
-    r"""The statements of a module that are asked for, in order; whole functions unless lines or a pattern are given.
+    r"""The selected statements of a module, in order; whole functions unless lines or a pattern are given.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -52,7 +52,7 @@ def select(module: Module, wanted: Selection) -> tuple[Statement, ...]:
 
 
 def placed(module: Module, wanted: Selection) -> Iterator[tuple[Function | None, Statement]]:
-    """The same, each with the function that it stands in."""
+    """The selected statements, each with its function."""
     for statement in module.statements:
         function = statement if isinstance(statement, Function) else None
         if wanted.function is not None and (function is None or not _is_named(function, wanted.function)):

@@ -22,7 +22,7 @@ class Name(Node):
 
         @property
         def end(self) -> int:
-            """A name ends where its text does."""
+            """The end of the name's text."""
             return self.start + len(self.text)
 
 
@@ -34,7 +34,7 @@ class Component(Node):
 
 
 class Integer(Node):
-    """An integer literal; a sign in front of it belongs to it. `unsigned`: it carries `U`."""
+    """An integer literal; a sign before it belongs to it. `unsigned`: it has a `U`."""
 
     value: int
     radix: int = 10
@@ -50,7 +50,7 @@ class Float(Node):
 
     @property
     def value(self) -> float:
-        """The number that the bits stand for."""
+        """The number that the bits represent."""
         if self.width == 32:
             (number,) = struct.unpack("<f", self.bits.to_bytes(4, "little"))
         else:
@@ -59,20 +59,20 @@ class Float(Node):
 
 
 class String(Node):
-    """A string; `value` is what stands between the quotes, escapes included."""
+    """A string; `value` is the text between the quotes, escapes included."""
 
     value: str
 
 
 class Unary(Node):
-    """An operator in front of an operand: `!%p1`, `-%r1`, `~5`."""
+    """An operator before an operand: `!%p1`, `-%r1`, `~5`."""
 
     operator: str
     operand: Operand
 
 
 class Binary(Node):
-    """Two operands and an operator between them: `buffer+4`."""
+    """Two operands with an operator between them: `buffer+4`."""
 
     operator: str
     left: Operand
@@ -88,7 +88,7 @@ class Ternary(Node):
 
 
 class Cast(Node):
-    """A conversion in a constant expression: `(.u64) 5`; `type` carries no dot."""
+    """A conversion in a constant expression: `(.u64) 5`; `type` has no dot."""
 
     type: str
     operand: Operand
@@ -103,7 +103,7 @@ class Vector(Node):
 class Address(Node):
     """An address: `[a]`, `[a+4]`, `[a+-4]` (offset -4), `[a-4]` (minus, offset 4), `[4]`.
 
-    `extra` holds what follows a comma inside the brackets: coordinates, a sampler, an mbarrier. `zero`: an offset of 0
+    `extra` holds operands after a comma in the brackets: coordinates, a sampler, an mbarrier. `zero`: an offset of 0
     is written, `[a+0]`: without optimisation, ptxas computes that sum.
     """
 
@@ -161,7 +161,7 @@ Operand: TypeAlias = (
 
 
 def elements_of(operand: Operand) -> tuple[Operand, ...]:
-    """What a vector expression holds; of another operand, itself."""
+    """The elements of a vector expression; any other operand itself."""
     return operand.elements if isinstance(operand, Vector) else (operand,)
 
 
@@ -191,7 +191,7 @@ class AddressSize(StatementNode):
 
 
 class Predicate(Node):
-    """A guard: `@%p1`, `@!%p1`. Its name ends where it ends."""
+    """A guard: `@%p1`, `@!%p1`. Its end is that of its name."""
 
     name: str
     negated: bool = False
@@ -325,7 +325,7 @@ class Loc(StatementNode):
 
 
 class LocIntermediate(StatementNode):
-    """`.loc_intermediate 2 40 6`, behind a `.loc`: the place in a language between, whose file has an index, too."""
+    """`.loc_intermediate 2 40 6`, after a `.loc`: the place in an intermediate language's file, with its index."""
 
     file: int
     line: int

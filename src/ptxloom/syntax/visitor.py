@@ -1,4 +1,4 @@
-"""Ways through a tree: every node, and the instructions that match a pattern."""
+"""Walks a tree: every node, or the instructions that match a pattern."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 _OPEN: Final = re.compile(r"\[(?!!?+\]?+[^\]]*+\])")
-"""A bracket that opens a set of characters and is not closed behind one of them."""
+"""An unclosed bracket of a character set."""
 
 
 def walk(node: Node | Module) -> Iterator[Node]:
-    """Every node of a tree, a parent before what is in it, in the order of the fields; a module itself is not given.
+    """Every node of a tree, parents first, in the order of the fields; without a module itself.
 
     Args:
         node: A module or a node.
@@ -51,14 +51,14 @@ def instructions(node: Node | Module, pattern: str | None = None) -> Iterator[In
     """The instructions of a tree in the order of the text, all or those that match a pattern.
 
     A bare opcode yields every instruction with it. A pattern with qualifiers is matched against the whole spelling:
-    `*` stands for anything, dots included, and the pattern's end may fall short of the spelling's at a dot.
+    `*` stands for anything, dots included, and the pattern may stop before a dot of the spelling.
 
     Args:
         node: A module, function, block or any other node.
-        pattern: An opcode or a spelling with `*`; all instructions if left out.
+        pattern: An opcode or a spelling with `*`; by default all instructions.
 
     Returns:
-        An iterator over them, blocks inside of blocks included.
+        An iterator over them, nested blocks included.
 
     Raises:
         UsageError: `node` is not a tree, `pattern` is not a string, or a bracket in it is not closed.
@@ -106,7 +106,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _must_be_tree(node: object) -> None:
-    """Refuse what is neither a node nor a module, which has statements.
+    """Refuse anything except a node or a module.
 
     Raises:
         UsageError: It is neither.

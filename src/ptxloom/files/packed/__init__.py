@@ -1,1 +1,1 @@
-"""Packed texts, unpacked: the two formats in which nvcc's fatbins hold PTX; Python alone, as they are small."""
+"""Unpacks the two formats in which nvcc's fatbins hold PTX; in pure Python, as the texts are small."""

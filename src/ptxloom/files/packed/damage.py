@@ -1,17 +1,17 @@
-"""What packed bytes may be."""
+"""Checked reads of packed bytes."""
 
 from __future__ import annotations
 
 
 class DamagedError(ValueError):
-    """Packed bytes violate their format, are cut off, or unpack to more than they announced."""
+    """Packed bytes violate their format, are truncated, or unpack to more than they announced."""
 
 
 def part(data: bytes, at: int, count: int) -> bytes:
     """Some bytes of a packed text.
 
     Raises:
-        DamagedError: They are not all there.
+        DamagedError: They are truncated.
     """
     if not 0 <= count <= len(data) - at:
         raise DamagedError
@@ -19,7 +19,7 @@ def part(data: bytes, at: int, count: int) -> bytes:
 
 
 def number(data: bytes, at: int, count: int) -> int:
-    """The number that some bytes are, the lowest first."""
+    """A little-endian number."""
     return int.from_bytes(part(data, at, count), "little")
 
 
@@ -27,12 +27,12 @@ def repeat(out: bytearray, back: int, count: int, limit: int) -> None:
     """Append a copy of earlier bytes; it may overlap its own output.
 
     Raises:
-        DamagedError: It begins before the beginning, or there would be more than `limit`.
+        DamagedError: It starts before the beginning, or the output would exceed `limit`.
     """
     if not 0 < back <= len(out) or count > limit - len(out):
         raise DamagedError
     start = len(out) - back
-    while count:  # what there is from `start` on is twice as long each time, and goes on as it began
+    while count:  # the repeated part doubles each time
         piece = out[start : start + count]
         out += piece
         count -= len(piece)

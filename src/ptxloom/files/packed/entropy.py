@@ -15,10 +15,10 @@ _MOST_WEIGHTS_LOG: Final = 6
 
 
 class Backward:
-    """Bits read from the end of some bytes, where a 1 marks the first; before the beginning there are zeros.
+    """Bits read backwards from the end of some bytes, where a 1 marks the first; zeros before the beginning.
 
     Attributes:
-        left: Bits that are not read; negative if more were.
+        left: The number of unread bits; negative after reading too many.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -39,13 +39,13 @@ class Backward:
 
 @dataclass(frozen=True, slots=True)
 class DecodingTable:
-    """A decoding table of finite state entropy: for each state a symbol, and how the next one is found.
+    """A decoding table of finite state entropy: for each state a symbol, and how to find the next state.
 
     Attributes:
-        log: The states are 1 << log.
+        log: There are 1 << log states.
         symbols: By state.
-        bits: How many bits the next state takes.
-        bases: What is added to them.
+        bits: The number of bits to read for the next state.
+        bases: The number to add to them.
     """
 
     log: int
@@ -59,12 +59,12 @@ class DecodingTable:
 
 
 def always(symbol: int) -> DecodingTable:
-    """The table that knows one symbol."""
+    """The table with a single symbol."""
     return DecodingTable(0, (symbol,), (0,), (0,))
 
 
 def make_table(counts: Sequence[int], log: int) -> DecodingTable:
-    """The table of a distribution; -1 is a symbol rarer than one state in all."""
+    """The table of a distribution; -1 means a symbol with less than one state."""
     size = 1 << log
     symbols = [0] * size
     following = [max(count, 1) for count in counts]
@@ -90,12 +90,12 @@ def make_table(counts: Sequence[int], log: int) -> DecodingTable:
 
 
 def read_table(data: bytes, at: int, most_log: int, most_symbols: int) -> tuple[DecodingTable, int]:
-    """A table as its distribution is written, and where that ends (RFC 8878, 4.1.1).
+    """A table from its stored distribution, and the end of that (RFC 8878, 4.1.1).
 
     Raises:
         DamagedError: It is not a table.
     """
-    held = int.from_bytes(data[at : at + 512], "little")  # no distribution is as long
+    held = int.from_bytes(data[at : at + 512], "little")  # longer than any distribution
     log = (held & 15) + 5
     used = 4
     left = 1 << log
@@ -127,12 +127,12 @@ def read_table(data: bytes, at: int, most_log: int, most_symbols: int) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class Huffman:
-    """A decoding table of Huffman's code: for each value of the next bits a symbol, and how many of them are its own.
+    """A decoding table of Huffman's code: for each value of the next bits a symbol, and the length of its code.
 
     Attributes:
-        most_bits: Of a symbol.
-        symbols: By the value of `most_bits` bits.
-        bits: Likewise.
+        most_bits: The longest code, in bits.
+        symbols: Symbols, by the value of `most_bits` bits.
+        bits: Lengths of codes, likewise.
     """
 
     most_bits: int
@@ -143,7 +143,7 @@ class Huffman:
         """`count` symbols of one stream.
 
         Raises:
-            DamagedError: The stream has not as many.
+            DamagedError: The stream has fewer.
         """
         stream, mask = Backward(data), (1 << self.most_bits) - 1
         state = stream.read(self.most_bits)
@@ -158,7 +158,7 @@ class Huffman:
 
 
 def read_huffman(data: bytes, at: int) -> tuple[Huffman, int]:
-    """A Huffman table as its weights are written, and where they end (RFC 8878, 4.2.1).
+    """A Huffman table from its stored weights, and the end of those (RFC 8878, 4.2.1).
 
     Raises:
         DamagedError: It is not a table.
@@ -191,7 +191,7 @@ def _weights(data: bytes) -> list[int]:
 
 
 def _huffman(weights: list[int]) -> Huffman:
-    """The table of weights; that of the last symbol is what the others leave."""
+    """The table of weights; that of the last symbol is implied."""
     total = sum(1 << weight >> 1 for weight in weights)
     most = total.bit_length()
     last = (1 << most) - total

@@ -1,4 +1,4 @@
-"""LZ4's block format, as fatbins hold it (`lz4_Block_format.md` of the LZ4 project)."""
+"""LZ4's block format, as in fatbins (`lz4_Block_format.md` of the LZ4 project)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _GOES_ON: Final = 15  # a length with this value continues in the bytes that fol
 
 
 def decompress(data: bytes, size: int) -> bytes:
-    """The bytes that a block stands for.
+    """Unpack a block.
 
     Args:
         data: The block.
-        size: How many bytes it makes, at most.
+        size: The most bytes that it may unpack to.
 
     Raises:
-        DamagedError: It is cut off, points before its beginning, or makes more.
+        DamagedError: It is truncated, refers to bytes before its beginning, or unpacks to more.
     """
     out = bytearray()
     at = 0
@@ -38,7 +38,7 @@ def decompress(data: bytes, size: int) -> bytes:
 
 
 def _length(data: bytes, at: int, length: int) -> tuple[int, int]:
-    """A length whose first four bits are known, and where it ends."""
+    """A length whose first four bits are known, and the end of its bytes."""
     more = 255 if length == _GOES_ON else 0
     while more == 255:
         more = number(data, at, 1)

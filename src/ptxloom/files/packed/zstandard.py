@@ -1,4 +1,4 @@
-"""Zstandard's frames (RFC 8878, 3): what nvcc 13 packs PTX with. Dictionaries and checksums are not looked at."""
+"""Zstandard's frames (RFC 8878, 3), in which nvcc 13 packs PTX. Dictionaries and checksums are ignored."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MAGIC: Final = 0xFD2FB528
-_MOST_BLOCK: Final = 1 << 17  # bytes that one block makes
+_MOST_BLOCK: Final = 1 << 17  # the most bytes of one block, unpacked
 _RAW, _RLE, _COMPRESSED, _TREELESS = range(4)  # kinds of blocks and of literals
 _PREDEFINED, _ONE, _WRITTEN, _REPEATED = range(4)  # how a table of sequences is stored
 
 
 def _bases(first: int, plain: int, extra: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """By code: the least value, and how many bits are added; `plain` codes add no bits."""
+    """By code: the least value, and the number of extra bits; `plain` codes have none."""
     rows = [(first + code, 0) for code in range(plain)]
     for bits in extra:
         base, before = rows[-1]
@@ -32,9 +32,9 @@ class _Kind:
     """A part of sequences that has a table of its own.
 
     Attributes:
-        most_log: Of its states.
-        most_symbols: How many codes there are.
-        usual: The table that need not be written.
+        most_log: The most states, as a logarithm.
+        most_symbols: The number of codes.
+        usual: The predefined table.
     """
 
     most_log: int
@@ -49,12 +49,12 @@ _KINDS: Final = (
     _Kind(8, 32, make_table([*[1] * 6, 2, 2, 2, *[1] * 15, *[-1] * 5], 5)),
     _Kind(9, 53, make_table([1, 4, 3, *[2] * 6, *[1] * 37, *[-1] * 7], 6)),
 )
-"""Of lengths of literals, of offsets, of lengths of matches."""
+"""Literal lengths, offsets, match lengths."""
 
 
 @dataclass(slots=True)
 class _Frame:
-    """What later blocks of a frame may use of earlier ones."""
+    """The state that later blocks of a frame take over from earlier ones."""
 
     limit: int
     out: bytearray = field(default_factory=bytearray)
@@ -64,14 +64,14 @@ class _Frame:
 
 
 def decompress(data: bytes, size: int) -> bytes:
-    """The bytes that a frame stands for.
+    """Unpack a frame.
 
     Args:
         data: The frame.
-        size: How many bytes it makes, at most.
+        size: The most bytes that it may unpack to.
 
     Raises:
-        DamagedError: It is not a frame, is cut off, or makes more.
+        DamagedError: It is not a frame, is truncated, or unpacks to more.
     """
     if number(data, 0, 4) != _MAGIC:
         raise DamagedError
@@ -101,7 +101,7 @@ def _block(frame: _Frame, kind: int, held: bytes, count: int) -> None:
 
 
 def _literals(frame: _Frame, data: bytes) -> tuple[bytes, int]:
-    """The literals of a block, and where they end."""
+    """The literals of a block, and their end."""
     head = number(data, 0, 1)
     kind, form = head & 3, head >> 2 & 3
     if kind in {_RAW, _RLE}:
@@ -139,7 +139,7 @@ def _four(huffman: Huffman, data: bytes, size: int) -> bytes:
 
 
 def _sequences(frame: _Frame, data: bytes, at: int, literals: bytes) -> None:
-    """Literals and matches, in turn."""
+    """Run the sequences of a block: literals alternating with matches."""
     count = number(data, at, 1)
     at += 1
     if count == 255:
@@ -154,7 +154,7 @@ def _sequences(frame: _Frame, data: bytes, at: int, literals: bytes) -> None:
 
 
 def _run(frame: _Frame, data: bytes, at: int, count: int, literals: bytes) -> int:
-    """Run `count` sequences; returns how many literals they take."""
+    """Run `count` sequences; returns the number of literals used."""
     modes = number(data, at, 1)
     at += 1
     for place, kind in enumerate(_KINDS):
@@ -185,7 +185,7 @@ def _run(frame: _Frame, data: bytes, at: int, count: int, literals: bytes) -> in
 
 
 def _table(kind: _Kind, mode: int, data: bytes, at: int, before: DecodingTable | None) -> tuple[DecodingTable, int]:
-    """One of the tables of a block's sequences, and where it ends."""
+    """One of the tables of a block's sequences, and its end."""
     if mode == _PREDEFINED:
         return kind.usual, at
     if mode == _ONE:
@@ -201,7 +201,7 @@ def _table(kind: _Kind, mode: int, data: bytes, at: int, before: DecodingTable |
 
 
 def _offset(known: list[int], value: int, literals: int) -> int:
-    """How far back a match starts; the last three can be repeated by their position (RFC 8878, 3.1.1.5)."""
+    """The distance of a match; the last three can be repeated by index (RFC 8878, 3.1.1.5)."""
     if value > 3:
         known[:] = value - 3, *known[:2]
         return known[0]

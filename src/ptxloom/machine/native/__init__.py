@@ -1,1 +1,1 @@
-"""Native code: the typed language of the run-time, LLVM IR as text, machine code made of it and kept."""
+"""Native code: the typed language of the run-time, LLVM IR as text, and its machine code, compiled and cached."""

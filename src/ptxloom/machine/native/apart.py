@@ -10,14 +10,14 @@ from ptxloom import own_python
 from ptxloom.machine.native import emission, interrupts
 from ptxloom.machine.native.llvm import must_have_room
 
-_LOOK_SECONDS: Final = 0.02  # between two looks at the clock and for signals
+_LOOK_SECONDS: Final = 0.02  # between checks of the clock and of signals
 
 
 def compiled(ir: str, level: int) -> bytes:
     """The object file for a module of IR.
 
     Raises:
-        RuntimeError: The process failed (a fault of ours).
+        RuntimeError: The process failed (a bug in ptxloom).
         Refused: The host has no memory for it.
         TimeIsUp: The time limit has come.
     """
@@ -32,7 +32,7 @@ def compiled(ir: str, level: int) -> bytes:
 
 
 def _answered(process: subprocess.Popen[bytes], ir: bytes) -> tuple[bytes, bytes]:
-    """What the process writes; a thread talks with it, so that this one can look at the clock."""
+    """The output of the process; a thread communicates with it, so that this one can check the clock."""
     answers: list[tuple[bytes, bytes]] = []
     talker = threading.Thread(target=lambda: answers.append(process.communicate(ir)), daemon=True)
     talker.start()

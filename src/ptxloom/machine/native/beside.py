@@ -1,8 +1,8 @@
-"""Code made by a process of its own, while a kernel runs on in the code that it has: one such process at a time.
+"""Code compiled by a background process while a kernel keeps running its present code: one such process at a time.
 
-The process reads a request, a line, from input, and writes the code to output, between two marks that the request
-names: what else is written there, by a Python that is set up to greet, or by a process that was ended, is nothing. Its
-input stays open for as long as this process wants the code, and lives: when that ends, so does the process.
+The process reads a request, one line, from input, and writes the code to output, between two marks that the request
+names: any other output, of a Python that prints at startup, or of a killed process, is ignored. Its
+input stays open while this process lives and wants the code: when it closes, the process ends.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Final, Protocol
 from ptxloom import own_python
 
 _MARK_BYTES: Final = 16
-_KINDNESS: Final = 5  # by which others go first
-_SACRIFICE: Final = Path("/proc/self/oom_score_adj")  # Linux: who is ended first where memory runs out
+_KINDNESS: Final = 5  # the niceness of the process
+_SACRIFICE: Final = Path("/proc/self/oom_score_adj")  # Linux: which process is killed first when memory runs out
 _FIRST: Final = "1000"
 
 
 class Request(Protocol):
-    """What a process is asked for."""
+    """A request to the process."""
 
     @property
     def maker(self) -> str:
@@ -34,33 +34,33 @@ class Request(Protocol):
 
     @property
     def mark(self) -> str:
-        """What stands before and behind the code, in hexadecimal digits."""
+        """The mark before and after the code, in hexadecimal digits."""
         ...
 
     def packed(self) -> bytes:
-        """As the process reads it: a line."""
+        """The request as one line of the process's input."""
         ...
 
 
 def new_mark() -> str:
-    """A mark that nothing was marked with before."""
+    """A unique mark."""
     return secrets.token_hex(_MARK_BYTES)
 
 
 def marked(mark: str, code: bytes) -> bytes:
-    """What the process writes."""
+    """The output of the process."""
     return bytes.fromhex(mark) + code + bytes.fromhex(mark)
 
 
 def found(mark: str, said: bytes) -> bytes | None:
-    """The code in what a process has written; None if it is not all there."""
+    """The code in the output of a process; None if it is incomplete."""
     _, first, rest = said.partition(bytes.fromhex(mark))
     code, last, _ = rest.partition(bytes.fromhex(mark))
     return code if first and last else None
 
 
 def stand_back() -> None:
-    """Let others go first, and be ended before them where the host is short of memory: in such a process."""
+    """In such a process, run at low priority, and be the first to be killed if memory runs out."""
     if hasattr(os, "nice"):
         os.nice(_KINDNESS)
     with contextlib.suppress(OSError):
@@ -68,15 +68,15 @@ def stand_back() -> None:
 
 
 class Making:
-    """A process that makes code.
+    """A process that compiles code.
 
     Attributes:
-        content: The code that it has made; None if it has failed, or has not ended.
+        content: The compiled code; None if it has failed, or has not ended.
         is_over: Whether it has ended, or could not be started.
     """
 
     def __init__(self, request: Request) -> None:
-        """Start it, if there is a Python, and room for a process and a thread."""
+        """Start it, if there is a Python, and the system allows a process and a thread."""
         self.content: bytes | None = None
         self.is_over = not own_python.is_there()
         self._owner = os.getpid()
@@ -102,7 +102,7 @@ class Making:
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
-        with contextlib.suppress(OSError), process:  # it may have ended before it has read all
+        with contextlib.suppress(OSError), process:  # it may end before it has read everything
             process.stdin.write(request.packed())
             process.stdin.flush()
             self.content = found(request.mark, process.stdout.read())
@@ -110,7 +110,7 @@ class Making:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this process started it: a forked child cannot learn of its end."""
+        """Whether this process started it: a forked child cannot wait for it."""
         return self._owner == os.getpid()
 
     def end(self) -> None:
@@ -122,16 +122,16 @@ class Making:
 
 _AT_WORK: Final[list[Making]] = []  # at most one
 _LOCK: Final = threading.Lock()
-_OVER: Final = threading.Event()  # from which on this process ends
+_OVER: Final = threading.Event()  # set when this process ends
 
 
 def is_free() -> bool:
-    """Whether a process could be started, as far as others are concerned."""
+    """Whether no such process is running."""
     return not _OVER.is_set() and all(one.is_over or not one.is_ours for one in _AT_WORK)
 
 
 def started(request: Request) -> Making | None:
-    """A process that makes what is asked for; None while another one is at work."""
+    """Start a process for a request; None while another one is running."""
     if not _LOCK.acquire(blocking=False):
         return None
     try:

@@ -13,29 +13,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 Parts: TypeAlias = "tuple[str, Iterable[Callable[..., object]]]"  # the IR of a function, the native ones that it calls
-#: Of functions: #1 those that run seldom (`native/standalone.py`), #0 all others.
+#: Attributes of functions: #1 for those that rarely run (`native/standalone.py`), #0 for all others.
 ATTRIBUTES: Final = "\nattributes #0 = { nounwind }\nattributes #1 = { nounwind noinline optnone }\n"
 _DEFINED: Final = re.compile(r"^define [^@]*@([\w.]+)", re.MULTILINE)
 
 
 def parts_of(function: Callable[..., object]) -> Parts:
-    """The IR of a native function, and the native functions that it calls by itself."""
+    """The IR of a native function, and the native functions that it calls directly."""
     return translation.translate(function).ir, callees(function)
 
 
 def parts_together(functions: Iterable[Callable[..., object]]) -> Parts:
-    """Those of several, as one."""
+    """The parts of several functions, combined."""
     several = list(map(parts_of, functions))
     return "\n".join(ir for ir, _ in several), [callee for _, calls in several for callee in calls]
 
 
 def needs_tools(parts: Parts) -> bytes:
-    """Whether code differs where a tool watches."""
+    """Whether the code differs if a tool watches."""
     return b"yes" if any(map(is_watching, reached(parts[1]))) else b"no"
 
 
 def closed(ir: str, calls: Iterable[Callable[..., object]], *, watched: bool) -> str:
-    """A module that holds functions and, internally, every native function they call, except standalone ones.
+    """A module with functions and, internally, every native function that they call, except standalone ones.
 
     Args:
         ir: The functions.
@@ -43,7 +43,7 @@ def closed(ir: str, calls: Iterable[Callable[..., object]], *, watched: bool) ->
         watched: Whether a tool may watch; if not, code that only tools need is left out.
 
     Raises:
-        TypeError: Two native functions have one name (a fault of ours).
+        TypeError: Two native functions have one name (a bug in ptxloom).
     """
     inner: dict[str, str] = {}
     for function in reached(calls, lambda one: not is_standalone(one) and (watched or not is_watching(one))):
@@ -67,10 +67,10 @@ def closed(ir: str, calls: Iterable[Callable[..., object]], *, watched: bool) ->
 def reached(
     calls: Iterable[Callable[..., object]], enters: Callable[[Callable[..., object]], bool] = lambda _: True
 ) -> Iterable[Callable[..., object]]:
-    """The native functions that some call, and those that these call if they are entered.
+    """The native functions that some call, transitively through those that `enter` accepts.
 
     Raises:
-        TypeError: Two have one name (a fault of ours).
+        TypeError: Two have one name (a bug in ptxloom).
     """
     known: dict[str, Callable[..., object]] = {}
     waiting = list(calls)
@@ -86,6 +86,6 @@ def reached(
 
 
 def callees(function: Callable[..., object]) -> list[Callable[..., object]]:
-    """The native functions that one calls by itself."""
+    """The native functions that one calls directly."""
     names = translation.translate(function).calls
     return [function.__globals__[name] for name in names]  # pyright: ignore[reportFunctionMemberAccess]

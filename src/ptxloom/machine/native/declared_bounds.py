@@ -1,4 +1,4 @@
-"""How many elements a table has, as the field that points to it declares: `Annotated[Slice[u32], "threads * 2"]`."""
+"""The number of elements of a table, from the field that points to it: `Annotated[Slice[u32], "threads * 2"]`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def bound_of(text: str, names: dict[str, object], spell: Callable[[str], ast.expr]) -> ast.expr:
-    """The expression of a bound, in 64 bits; `spell` says how a name of the struct (or of a parameter) is written."""
+    """The expression of a bound, in 64 bits; `spell` maps a name of the struct (or of a parameter) to an expression."""
 
     def path(node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Attribute):

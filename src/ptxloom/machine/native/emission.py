@@ -1,4 +1,4 @@
-"""LLVM IR to an object file; as a program by itself, from input to output, it imports LLVM alone."""
+"""LLVM IR to an object file; as a program, from input to output, it imports only LLVM."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 T = TypeVar("T")
-TWICE: Final = 3  # the level that optimises like 2, and once more: bounds asked for again are seen by the second time
+TWICE: Final = 3  # the level that optimises like 2, and once more: the second pass removes repeated bounds checks
 
 
 @cache
@@ -33,17 +33,17 @@ def new_machine(level: int) -> binding.TargetMachine:
 
 @cache
 def features() -> str:
-    """What this processor has, as LLVM writes it."""
+    """The features of this processor, in LLVM's notation."""
     found = binding.get_host_cpu_features()
     found["prefer-256-bit"] = False
     return found.flatten()
 
 
 def emitted(ir: str, level: int, emit: Callable[[binding.TargetMachine, binding.ModuleRef], T]) -> T:
-    """What becomes of a module of IR, optimised unless the level is 0.
+    """Emit a module of IR, optimised unless the level is 0.
 
     Raises:
-        RuntimeError: The IR is wrong (a fault of ours).
+        RuntimeError: The IR is wrong (a bug in ptxloom).
     """
     machine = _machine(min(level, 2))
     module = binding.parse_assembly(ir)
@@ -60,7 +60,7 @@ def object_file(ir: str, level: int) -> bytes:
     """An object file for a module of IR.
 
     Raises:
-        RuntimeError: The IR is wrong (a fault of ours).
+        RuntimeError: The IR is wrong (a bug in ptxloom).
     """
     return bytes(emitted(ir, level, binding.TargetMachine.emit_object))
 

@@ -1,4 +1,4 @@
-"""Locks that a child process finds free: a process does not fork while another thread holds one."""
+"""Locks that are free in a child process: a process does not fork while another thread holds one."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Final
 
 from ptxloom.machine.native import interrupts
 
-_LOOK_SECONDS: Final = 0.02  # between two looks at the clock and for signals, while another thread holds it
+_LOOK_SECONDS: Final = 0.02  # between checks of the clock and of signals, while another thread holds it
 
 
 class Lock:
-    """A lock for as long as the process lives, which `os.fork` waits for; waiting respects the time limit and Ctrl-C.
+    """A lock for the life of the process, for which `os.fork` waits; waiting respects the time limit and Ctrl-C.
 
-    What it guards (such as LLVM's state) must not be half-changed at a fork: a child has only the thread that forked.
+    The guarded state (such as LLVM's) must be consistent at a fork: a child has only the thread that forked.
     """
 
     def __init__(self) -> None:
@@ -32,6 +32,6 @@ class Lock:
 
 
 def wait_at_fork(lock: RLock) -> None:
-    """Let `os.fork` wait for a lock; those named later are taken earlier."""
+    """Let `os.fork` wait for a lock; those registered later are acquired earlier."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)

@@ -1,4 +1,4 @@
-"""How much memory the host has, asked before code that cannot handle a refusal needs it."""
+"""The host's memory, checked before code that cannot handle a failed allocation."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ptxloom.diagnostics import PtxloomError
 _CGROUP: Final = Path("/sys/fs/cgroup/memory.max")
 _UNKNOWN: Final = 1 << 33  # the memory of a machine that does not report it
 _UNLIMITED: Final = 1 << 64
-# `ulimit` counts private memory, which is not what one gets unasked
+# `ulimit` counts private memory, which is not the default of `mmap`
 PRIVATE: Final = {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
 
 
-class OutOfHostMemory(PtxloomError):  # noqa: N818 - names what happened
-    """The host does not have as much memory."""
+class OutOfHostMemory(PtxloomError):  # noqa: N818 - names its cause
+    """The host does not have enough memory."""
 
     def __init__(self, size: int, what: str) -> None:
         super().__init__(f"this machine refuses {size:,} bytes for {what}")
 
 
 def must_have(size: int, what: str) -> None:
-    """Ask for memory and free it: LLVM ends the process if it gets no memory.
+    """Allocate memory and free it: LLVM ends the process if an allocation fails.
 
     Raises:
-        OutOfHostMemory: There is not as much.
+        OutOfHostMemory: There is not enough.
     """
     try:
         mmap.mmap(-1, size, **PRIVATE).close()
@@ -37,7 +37,7 @@ def must_have(size: int, what: str) -> None:
 
 
 def total() -> int:
-    """The memory that this process could have: the machine's, its container's, or what `ulimit` leaves it."""
+    """The memory available to this process: the machine's, its container's, or the limit of `ulimit`."""
     return min(_physical(), *_limits())
 
 

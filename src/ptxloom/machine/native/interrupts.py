@@ -1,10 +1,10 @@
-"""Ctrl-C while the machine works: kept until a place is reached where it cannot get lost.
+"""Ctrl-C while the machine works: deferred to a place where it cannot get lost.
 
-A signal's handler runs between any two bytecodes of the main thread. What it raises inside a finalizer (llvmlite frees
-LLVM's values in such) or a callback is printed and dropped, and the run would go on. So while code is `guarded`, the
-handler only notes the signal; `check` then calls the handler that was there before, which may raise or not.
+A signal's handler runs between any two bytecodes of the main thread. An exception inside a finalizer (llvmlite frees
+LLVM's values there) or a callback is printed and dropped, and the run would continue. So while code is `guarded`, the
+handler only records the signal; `check` then calls the previous handler, which may raise.
 
-A time limit is checked at the same places: `until` is its end.
+A time limit is checked at the same places: `until` sets it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _SIGINT: Final = int(signal.SIGINT)
-#: What `signal` wraps: it looks for every handler among enums, which would take a tenth of a launch.
+#: The module behind `signal`, whose wrappers look up handlers in enums, which takes a tenth of a launch.
 _SIGNAL: Final[Any] = _signal
-_IMPATIENT: Final = 3  # after this many signals without a look at them: raise wherever it is
+_IMPATIENT: Final = 3  # after this many unchecked signals: raise anywhere
 
 
 class Guard:
@@ -57,7 +57,7 @@ class Guard:
             self.check()
 
     def leave(self) -> None:
-        """Let SIGINT go where it went before."""
+        """Restore the previous handler of SIGINT."""
         _ACTIVE.clear()
         _SIGNAL.signal(_SIGINT, self._before)
 
@@ -68,7 +68,7 @@ class Guard:
             self.check()
 
     def check(self) -> None:
-        """Let the handler of before have the signal that came meanwhile."""
+        """Pass a deferred signal to the previous handler."""
         if self._noted:
             self._noted, frame, self._frame = 0, self._frame, None
             self._before(signal.SIGINT, frame)
@@ -83,10 +83,10 @@ def guarded() -> Guard:
 
 
 def check() -> None:
-    """Raise what SIGINT's handler raises, if the signal came while this thread was guarded.
+    """Call SIGINT's handler, which may raise, if the signal came while this thread was guarded.
 
     Raises:
-        TimeIsUp: The time limit of this thread has come.
+        TimeIsUp: This thread has reached its time limit.
     """
     if _ACTIVE and threading.current_thread() is threading.main_thread():
         _ACTIVE[0].check()
@@ -94,8 +94,8 @@ def check() -> None:
         raise TimeIsUp
 
 
-class TimeIsUp(PtxloomError):  # noqa: N818 - names what happened
-    """A kernel could not be made ready within its time limit."""
+class TimeIsUp(PtxloomError):  # noqa: N818 - names its cause
+    """A kernel could not be prepared within its time limit."""
 
     def __init__(self) -> None:
         super().__init__("the time limit came before the kernel was translated and compiled")

@@ -1,4 +1,4 @@
-"""What a native function can call beside others: operations of LLVM, and all that is done with pointers."""
+"""The intrinsics of the native language: operations of LLVM, and all operations on pointers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _LANES = "<32 x i32>"
 
 
 class Intrinsics(Writer, ABC):
-    """A function being written, and the calls that need no other."""
+    """A function being written, with calls of intrinsics."""
 
     @abstractmethod
     def expression(self, node: ast.expr, wanted: NativeType | None = None) -> Operand:
-        """The value of an expression, of a type that is wanted."""
+        """The value of an expression, with an expected type."""
 
     @abstractmethod
     def bare(self, node: ast.expr) -> Operand:
@@ -26,7 +26,7 @@ class Intrinsics(Writer, ABC):
 
     @abstractmethod
     def place(self, node: ast.expr) -> tuple[str, NativeType]:
-        """Where a field or an element lies."""
+        """The address of a field or an element."""
 
     # -- pointers
 
@@ -76,7 +76,7 @@ class Intrinsics(Writer, ABC):
         return Operand(self.room(self.elements(arguments[0])), U64)
 
     def elements(self, node: ast.expr) -> Operand:
-        """A slice, an array or a pointer to one element a lane."""
+        """A slice, an array or a pointer to one element per lane."""
         value = self.bare(node)
         if value.kind.element is None:
             raise TypeError(f"{self.tree.name}: {ast.unparse(node)} is no pointer")
@@ -121,7 +121,7 @@ class Intrinsics(Writer, ABC):
         if size.isdecimal():
             self.lines.append(fill)
             return Operand("", VOID)
-        # none at address 0: the C library's masked store of no bytes faults there inside the processor, for 50 ns
+        # not at address 0: the C library's masked store of no bytes faults there inside the processor, for 50 ns
         some, done = self.label(), self.label()
         self.end(f"br i1 {self.emit(f'icmp ne i64 {size}, 0', BOOL).text}, label %{some}, label %{done}", some)
         self.lines.append(fill)
@@ -154,7 +154,7 @@ class Intrinsics(Writer, ABC):
         return self.extreme("max", arguments)
 
     def extreme(self, name: str, arguments: list[ast.expr]) -> Operand:
-        """The smaller or the larger of two numbers."""
+        """The smaller or larger of two numbers."""
         if len(arguments) != 2:
             raise TypeError(f"native code takes `{name}` of two numbers")
         left, right = self.unify(self.bare(arguments[0]), self.bare(arguments[1]))
@@ -185,7 +185,7 @@ class Intrinsics(Writer, ABC):
         llvm = value.kind.llvm
         return self.emit(f"call {llvm} @llvm.{name}.{llvm}({llvm} {value.text}{extra})", value.kind)
 
-    # -- a value a lane
+    # -- a value per lane
 
     def call_lowest(self, arguments: list[ast.expr]) -> Operand:
         """`lowest(values, lanes)`."""
@@ -212,7 +212,7 @@ class Intrinsics(Writer, ABC):
         return Operand("", VOID)
 
     def compared(self, predicate: str, arguments: list[ast.expr]) -> Operand:
-        """The mask of lanes whose value compares with another one."""
+        """The mask of lanes for which a comparison with a value holds."""
         values, other = self.lanes(arguments[0]), self.spread(arguments[1])
         bits = self.emit(f"icmp {predicate} {_LANES} {values.text}, {other}", U32)
         return self.emit(f"bitcast <32 x i1> {bits.text} to i32", U32)

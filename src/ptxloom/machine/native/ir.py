@@ -51,10 +51,10 @@ def constant_vector(scalar: str, elements: Iterable[object]) -> Value:
 
 
 class Emitter:
-    """Collects the instructions of one function, names results, and notes what it declares.
+    """Collects the instructions of one function, names results, and records its declarations.
 
     Attributes:
-        width: The lanes of the operands: 32, or 1 while one lane's value represents all.
+        width: The lanes of the operands: 32, or 1 while the value of one lane represents all.
     """
 
     def __init__(self, stem: str = "t") -> None:
@@ -65,7 +65,7 @@ class Emitter:
         self._count = 0
 
     def fresh(self, stem: str = "") -> str:
-        """A name no other value or label of the function has."""
+        """A name that no other value or label of the function has."""
         self._count += 1
         return f"{stem or self._stem}{self._count}"
 
@@ -87,7 +87,7 @@ class Emitter:
     # -- constants
 
     def constant(self, type_: str, value: object) -> Value:
-        """A scalar constant, or the vector that holds it in every element (floats as LLVM spells them)."""
+        """A scalar constant, or a vector with it in every element (floats in LLVM's spelling)."""
         lanes = count(type_)
         if not lanes:
             return Value(type_, str(value))
@@ -96,7 +96,7 @@ class Emitter:
         return Value(type_, f"splat ({element(type_)} {value})")
 
     def splat(self, value: Value, lanes: int = 0) -> Value:
-        """The vector that holds a scalar in every lane."""
+        """A vector with a scalar in every lane."""
         lanes = lanes or self.width
         type_ = vector(value.type, lanes)
         one = self.emit(type_, f"insertelement {type_} poison, {value}, i64 0")
@@ -141,7 +141,7 @@ class Emitter:
         self.do(f"store {value}, {place}, align {align}")
 
     def offset(self, place: Value, byte_offset: int | Value) -> Value:
-        """A pointer `byte_offset` bytes on."""
+        """A pointer advanced by `byte_offset` bytes."""
         if byte_offset == 0:
             return place
         by = byte_offset if isinstance(byte_offset, Value) else Value("i64", str(byte_offset))

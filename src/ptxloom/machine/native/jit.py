@@ -1,9 +1,9 @@
-"""Functions of the run-time to machine code, when they are first needed; machine code is kept on disk.
+"""Compiles functions of the run-time on first use; machine code is cached on disk.
 
-They are compiled without optimisation first, which takes LLVM a tenth of the time. Once warps have run long in such
-code, in this process and those before it, a process of its own optimises it (`native/optimiser.py`). That functions are
-worth it is kept, too: where this process ends before they have been made, the next one makes them when it needs them.
-Functions have one entry on disk, which begins with a word for what they are: optimised, light, or light and worth it.
+They are first compiled without optimisation, which takes LLVM a tenth of the time. Once warps have run long in such
+code, in this process and earlier ones, a background process optimises it (`native/optimiser.py`). That functions are
+worth it is stored, too: if this process ends before they are optimised, the next one does so when it needs them.
+Functions have one entry on disk, which starts with their state: optimised, light, or light and worth optimising.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _REFERRED: Final = re.compile(r"^declare [^@]*@(?!llvm\.)([\w.]+)", re.MULTILINE
 #: The run-time's functions, for as long as the process lives: by their names, and whether a tool may watch.
 _RUNTIME: Final[dict[tuple[str, bool], Code]] = {}
 _BEST: Final = 2  # the level of optimised functions of the run-time
-_OPTIMISED, _LIGHT_CODE, _WORTH_IT = b"optimised", b"light", b"worth optimising"  # what kept functions are
-LONG: Final = 1 << 26  # instructions of warps after which functions are worth optimising
+_OPTIMISED, _LIGHT_CODE, _WORTH_IT = b"optimised", b"light", b"worth optimising"  # the states of cached functions
+LONG: Final = 1 << 26  # warp instructions after which functions are worth optimising
 _LAUNCH: Final = 1 << 10  # instructions that what a launch itself takes of the run-time counts for
 LITTLE: Final = LONG >> 8  # instructions that are not worth a file
 _COUNT: Final = "instructions of warps in light functions"
@@ -44,7 +44,7 @@ class Light(NamedTuple):
     """Functions in use that have not been optimised.
 
     Attributes:
-        names: The functions.
+        names: Their names.
         watched: Whether a tool may watch.
         callees: The names of the functions that they call, as `compiled` writes them.
     """
@@ -55,10 +55,10 @@ class Light(NamedTuple):
 
 
 class _Patience:
-    """Instructions of warps in light functions since such functions were last found worth optimising.
+    """Warp instructions in light functions since such functions were last found worth optimising.
 
     Attributes:
-        before: Those of earlier processes; None until it is asked for.
+        before: Those of earlier processes; None until first needed.
         here: Those of this process.
     """
 
@@ -67,7 +67,7 @@ class _Patience:
 
     @classmethod
     def is_over(cls, instructions: int) -> bool:
-        """Whether warps have run long by now, with some more instructions."""
+        """Whether warps have run long enough, including some more instructions."""
         if cls.before is None:
             cls.before = int(disk_cache.kept(_COUNT) or b"0")
         cls.here += instructions
@@ -75,39 +75,39 @@ class _Patience:
 
     @classmethod
     def renew(cls) -> None:
-        """Begin to count anew."""
+        """Reset the count."""
         cls.before = cls.here = 0
 
 
-_LIGHT: Final[dict[str, Light]] = {}  # by what optimised functions are kept under; what they call comes first
-_REPLACED: Final[list[Code]] = []  # which kernels still call
-_WORTH: Final[set[str]] = set()  # what has run long in light code, by what optimised functions are kept under
+_LIGHT: Final[dict[str, Light]] = {}  # by the key of the optimised functions; callees come first
+_REPLACED: Final[list[Code]] = []  # still called by kernels
+_WORTH: Final[set[str]] = set()  # functions worth optimising, by the key of the optimised ones
 
 
 def cached(key: str, make: Callable[[], bytes]) -> bytes:
-    """What `make` returns, kept on disk under a key to which the host and LLVM belong."""
+    """The result of `make`, cached on disk under a key, to which the host and LLVM are added."""
     return disk_cache.cached(f"{host()}\n{key}", make)
 
 
 def kept(key: str) -> bytes | None:
-    """What is kept on disk under such a key, if anything is."""
+    """The cached content for such a key, if any."""
     return disk_cache.kept(f"{host()}\n{key}")
 
 
 def keep(key: str, content: bytes) -> None:
-    """Keep something on disk under such a key."""
+    """Cache content on disk under such a key."""
     disk_cache.keep(f"{host()}\n{key}", content)
 
 
 def compile_ir(ir: str, level: int) -> bytes:
     """An object file for a module of IR; level 0 compiles fast, 2 optimises.
 
-    LLVM cannot be interrupted, and takes more than twice as long for a function of twice the size: so large ones are
-    compiled by a process of their own, which a time limit or Ctrl-C ends.
+    LLVM cannot be interrupted, and takes more than twice as long for a function of twice the size: so large modules are
+    compiled by a separate process, which a time limit or Ctrl-C ends.
 
     Raises:
-        RuntimeError: The IR is wrong (a fault of ours).
-        TimeIsUp: The time limit has come.
+        RuntimeError: The IR is wrong (a bug in ptxloom).
+        TimeIsUp: The time limit is reached.
     """
     interrupts.check()
     if len(ir) > _LARGE and own_python.is_there():
@@ -118,7 +118,7 @@ def compile_ir(ir: str, level: int) -> bytes:
 
 
 def compiled(ir: str, level: int) -> bytes:
-    """An object file as it is kept: behind the functions that it calls, standalone ones with their modules."""
+    """An object file in its cached form: after a list of its callees, standalone ones with their modules."""
     return " ".join(map(_with_module, _REFERRED.findall(ir))).encode() + b"\n" + compile_ir(ir, level)
 
 
@@ -128,7 +128,7 @@ def _with_module(name: str) -> str:
 
 
 def loaded(made: Iterable[bytes], symbols: Collection[str], *, watched: bool) -> dict[str, Code]:
-    """Functions of object files that `compiled` made.
+    """Load the functions of object files from `compiled`.
 
     Functions of the run-time that they call have been loaded before, or are loaded now if they are standalone.
     """
@@ -148,9 +148,9 @@ def native_address(function: Callable[..., object], *, watched: bool = True) -> 
 
     Args:
         function: The function.
-        watched: Whether a tool may watch the launch that it is for; if not, it does without what only tools need.
+        watched: Whether a tool may watch the launch that it is for; if not, code that only tools need is omitted.
     """
-    # functions of others are not in the package's state: their text belongs to the key
+    # functions outside the package are not covered by its state: their text is part of the key
     text = "" if function.__module__.startswith(_OURS) else _parts(function)[0]
     return linked(symbol_of(function), partial(_parts, function), text, watched=watched)
 
@@ -159,7 +159,7 @@ def named_address(module: str, name: str, *, watched: bool) -> int:
     """The machine code of a native function; if it is ours, its module is imported only if the cache lacks the code.
 
     Args:
-        module: Where it stands.
+        module: Its module.
         name: Its name there.
         watched: Whether a tool may watch.
     """
@@ -179,12 +179,12 @@ def _parts(function: Callable[..., object]) -> Parts:
 
 
 def helper_address(name: str, ir: str | Callable[[], str], *, light: bool = True) -> int:
-    """The machine code of a function given as IR; a function `ir` is asked only if the code is not in the cache.
+    """The machine code of a function given as IR; a function `ir` is called only if the code is not in the cache.
 
     Args:
         name: Its name.
         ir: The IR.
-        light: Whether it may be light, which it stays if no kernel calls it.
+        light: Whether it may be light; it stays so unless kernels call it.
     """
     parts = partial(_given, ir)
     address = linked(name, parts, watched=False, light=light)
@@ -197,12 +197,12 @@ def _given(ir: str | Callable[[], str]) -> Parts:
 
 
 def linked(name: str, parts: Callable[[], Parts], text: str = "", *, watched: bool, light: bool = True) -> int:
-    """The address of a run-time function, loaded when it is first needed.
+    """The address of a run-time function, loaded on first use.
 
     Args:
         name: Its name.
-        parts: Returns its IR, and the native functions that it calls by itself.
-        text: What distinguishes it from others of its name.
+        parts: Returns its IR, and the native functions that it calls directly.
+        text: A text that distinguishes it from others with its name.
         watched: Whether a tool may watch.
         light: Whether it may be light.
     """
@@ -220,10 +220,10 @@ def linked(name: str, parts: Callable[[], Parts], text: str = "", *, watched: bo
 
 
 def link(parts: Mapping[str, Callable[[], Parts]]) -> None:
-    """Load run-time functions for launches that no tool watches, in one go.
+    """Load run-time functions together, for launches that no tool watches.
 
     Args:
-        parts: Returns the IR of each by its name, and the native functions that it calls by itself.
+        parts: Returns the IR of each by its name, and the native functions that it calls directly.
     """
     with LOCK:
         wanted = [name for name in parts if (name, False) not in _RUNTIME]
@@ -232,7 +232,7 @@ def link(parts: Mapping[str, Callable[[], Parts]]) -> None:
 
 
 def link_watched(functions: Iterable[Callable[..., object]]) -> None:
-    """Load functions for launches that a tool watches, as one, and optimised: they run for almost every instruction."""
+    """Load functions together for launches that a tool watches, optimised: they run for almost every instruction."""
     known = {symbol_of(function): function for function in functions}
     with LOCK:
         _load_together(known, known.__getitem__, watched=True, light=False)
@@ -247,7 +247,7 @@ def _link_together() -> None:
 def _load_together(
     names: Iterable[str], function: Callable[[str], Callable[..., object]], *, watched: bool, light: bool = True
 ) -> None:
-    """Load those of some functions that are not there, as one."""
+    """Load those of some functions that are not loaded yet, together."""
     wanted = [name for name in names if (name, watched) not in _RUNTIME]
 
     def parts() -> Parts:
@@ -263,10 +263,10 @@ def _load_together(
 def _load(
     wanted: Mapping[str, tuple[tuple[str, ...], Callable[[], Parts]]], *, watched: bool, light: bool = True
 ) -> None:
-    """Load functions, as one.
+    """Load functions together.
 
     Args:
-        wanted: By what their optimised code is kept under, the functions and what they are made of.
+        wanted: The functions and their parts, by the key of their optimised code.
         watched: Whether a tool may watch.
         light: Whether they may be light.
     """
@@ -284,17 +284,17 @@ def _load(
 
 
 def _will_improve() -> bool:
-    """Whether light functions are optimised later: from IR that is kept on disk, as is what kernels are linked from."""
+    """Whether light functions are optimised later, which needs a cache on disk for their IR and for kernels."""
     return tier.improves() and disk_cache.cache_folder() is not None
 
 
 def _made(key: str, make: Callable[[], str], *, light: bool) -> tuple[bool, bytes]:
     """Functions, from the cache if they have been compiled before: whether they are light, and their code.
 
-    A time limit is not spent on what others have found worth optimising: it is for the kernel.
+    A launch with a time limit does not optimise functions that others found worth it: the time is for the kernel.
 
     Args:
-        key: What they are kept under.
+        key: Their key.
         make: Returns their IR.
         light: Whether they may be light.
     """
@@ -310,7 +310,7 @@ def _made(key: str, make: Callable[[], str], *, light: bool) -> tuple[bool, byte
 
 
 def _found(key: str) -> tuple[bytes, bytes]:
-    """What functions are that are kept under a key, and their code; nothing where they are not kept."""
+    """The state and the code of functions cached under a key; both empty if they are not cached."""
     stage, _, content = (kept(key) or b"").partition(b"\n")
     return stage, content
 
@@ -320,7 +320,7 @@ def _keep_as(stage: bytes, key: str, content: bytes) -> None:
 
 
 def _light(key: str, make: Callable[[], str]) -> bytes:
-    """Unoptimised code; its IR is kept."""
+    """Unoptimised code; its IR is cached."""
     ir = make()
     keep(f"IR of {key}", zlib.compress(ir.encode(), 1))
     content = compiled(ir, 0)
@@ -329,9 +329,9 @@ def _light(key: str, make: Callable[[], str]) -> bytes:
 
 
 def ran(instructions: int) -> None:
-    """Record that warps have run instructions: light functions are optimised beside, and loaded once they are made.
+    """Record that warps have run instructions: light functions are optimised in the background, and loaded when ready.
 
-    Kernels that are linked from then on call them.
+    Kernels linked from then on call them.
 
     Args:
         instructions: The instructions since the last call.
@@ -357,7 +357,7 @@ def ran(instructions: int) -> None:
 
 @atexit.register
 def leave_count() -> None:
-    """Leave to later processes how much has run; nothing, where that was enough."""
+    """Store the count for later processes, unless it was enough."""
     total = (_Patience.before or 0) + _Patience.here
     if _Patience.here >= LITTLE or total >= LONG:
         disk_cache.keep(_COUNT, b"%d" % (total if total < LONG else 0))
@@ -376,7 +376,7 @@ def _replace(key: str, code: bytes) -> None:
 
 
 def replaced() -> int:
-    """How many functions of the run-time have been replaced so far."""
+    """The number of run-time functions replaced so far."""
     return len(_REPLACED)
 
 

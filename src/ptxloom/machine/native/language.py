@@ -1,14 +1,14 @@
-"""A small typed subset of Python that compiles to LLVM IR: the language the machine's run-time is written in.
+"""A small typed subset of Python that compiles to LLVM IR: the language of the machine's run-time.
 
 A native function is plain Python over fixed-width integers, structs and pointers; pyright checks it as Python and
-`translate` turns its syntax tree into IR. Understood: assignment, `if`, `while`, `for _ in range(...)`, `break`,
+`translate` turns its syntax tree into IR. Supported: assignment, `if`, `while`, `for _ in range(...)`, `break`,
 `continue`, `return`, calls of other native functions, integer arithmetic and comparison, `and`/`or`/`not`, conditional
 expressions, struct fields and pointer elements. A struct variable is a pointer to the struct. Integer types never mix
 silently: write `u64(x)`; literals take the type of the other side.
 
-Every pointer knows its room, as with Clang's `-fbounds-safety`: an array its length, a table of a struct the count that
-its annotation names among the other fields, `Ptr` one element a lane, a `Slice` carries it. An index beyond traps, and
-LLVM removes the checks that it can prove. Only the modules in `writer.MAKERS` may make a pointer of a number.
+Every pointer has a bound, as with Clang's `-fbounds-safety`: an array its length, a table of a struct the count that
+its annotation names among the other fields, `Ptr` one element per lane, a `Slice` its own. An index beyond traps, and
+LLVM removes the checks that it can prove. Only the modules in `writer.MAKERS` may make a pointer from a number.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ i64: TypeAlias = int  # noqa: PYI042 - as LLVM and the PTX manual write them
 u64: TypeAlias = int  # noqa: PYI042 - as LLVM and the PTX manual write them
 f32: TypeAlias = float  # noqa: PYI042 - as LLVM and the PTX manual write them
 f64: TypeAlias = float  # noqa: PYI042 - as LLVM and the PTX manual write them
-Code: TypeAlias = int  # the address of machine code: 64 bits that no arithmetic makes
+Code: TypeAlias = int  # the address of machine code: 64 bits, never computed by arithmetic
 
 
 class Slice(Generic[T]):
-    """Elements of type `T` side by side, and their count: `s[i]` reads or writes one (of a struct, its address).
+    """Contiguous elements of type `T`, and their count: `s[i]` reads or writes one (for a struct, its address).
 
-    A field of a struct is written `Annotated[Slice[u32], "columns"]`: a pointer to as many elements as that field's
-    value. So is a parameter that code outside native functions passes, in terms of the others.
+    A field of a struct is written `Annotated[Slice[u32], "columns"]`: the number of its elements is in that
+    field. So is a parameter passed by code outside native functions, in terms of the others.
     """
 
     def __getitem__(self, index: int) -> T:
@@ -58,7 +58,7 @@ class Sealed:
 
 
 class Ptr(Slice[T]):
-    """A pointer to 32 elements, one a lane."""
+    """A pointer to 32 elements, one per lane."""
 
 
 class Array(Slice[T]):
@@ -71,37 +71,37 @@ def pointer(kind: type[T], address: int, count: int) -> Slice[T]:
 
 
 def part(elements: Slice[T], start: int, count: int) -> Slice[T]:
-    """`count` elements from `start` on; a trap if there are not as many."""
+    """`count` elements from `start` on; a trap if there are fewer."""
     raise NotImplementedError(elements, start, count)
 
 
 def view(kind: type[T], elements: object) -> Slice[T]:
-    """The same bytes as elements of another type: of a slice, an array or a struct."""
+    """The bytes of a slice, an array or a struct as elements of another type."""
     raise NotImplementedError(kind, elements)
 
 
 def lanes(elements: Slice[T]) -> Ptr[T]:
-    """The first 32 elements, one a lane; a trap if there are fewer."""
+    """The first 32 elements, one per lane; a trap if there are fewer."""
     raise NotImplementedError(elements)
 
 
 def nothing(kind: type[T]) -> Slice[T]:
-    """No elements at all, at address 0."""
+    """No elements, at address 0."""
     raise NotImplementedError(kind)
 
 
 def null(kind: type[T]) -> T:
-    """No struct at all: a pointer to one, at address 0."""
+    """A null pointer to a struct."""
     raise NotImplementedError(kind)
 
 
 def length(elements: Slice[T]) -> int:
-    """How many elements there are, 64 bits."""
+    """The number of elements, 64 bits."""
     raise NotImplementedError(elements)
 
 
 def address(place: object) -> int:
-    """The address a pointer or struct variable holds."""
+    """The address in a pointer or struct variable."""
     raise NotImplementedError(place)
 
 
@@ -111,7 +111,7 @@ def invoke(code: Code, argument: object) -> int:
 
 
 def cycles() -> u64:
-    """The processor's counter of cycles; 0 where it has none that programs may read."""
+    """The processor's counter of cycles; 0 if programs cannot read one."""
     raise NotImplementedError
 
 
@@ -131,7 +131,7 @@ def leading_zeros(value: int) -> int:
 
 
 def atomic(operation: str, place: T, value: T) -> T:
-    """One `atomicrmw` of a field or an element by LLVM's word for it ("add", "xchg", ...); returns the old value."""
+    """One `atomicrmw` of a field or an element by LLVM's name ("add", "xchg", ...); returns the old value."""
     raise NotImplementedError(operation, place, value)
 
 
@@ -178,7 +178,7 @@ class NativeType:
     """A type of the native language: a number, a pointer (`element` set), or an inline array (`count` set).
 
     Attributes:
-        bound: Of a pointer in memory or passed by other code: how many elements there are, as an expression.
+        bound: For a pointer in memory or passed by other code, the number of elements, as an expression.
     """
 
     name: str
@@ -191,7 +191,7 @@ class NativeType:
 
     @property
     def llvm(self) -> str:
-        """How LLVM writes it."""
+        """Its spelling in LLVM IR."""
         if self.name == "Slice" and not self.bound:
             return "{ ptr, i64 }"
         if self.element is not None or self.struct is not None:
@@ -202,7 +202,7 @@ class NativeType:
 
     @property
     def size(self) -> int:
-        """Bytes it takes in memory."""
+        """Its size in memory, in bytes."""
         if self.count:
             assert self.element is not None
             return self.count * self.element.stride
@@ -210,12 +210,12 @@ class NativeType:
 
     @property
     def stride(self) -> int:
-        """Bytes from one element to the next when this is an element."""
+        """The stride of an array of it, in bytes."""
         return record(self.struct).size if self.struct is not None else self.size
 
     @property
     def alignment(self) -> int:
-        """Bytes it is aligned to."""
+        """Its alignment in bytes."""
         if self.count:
             assert self.element is not None
             return record(self.element.struct).alignment if self.element.struct is not None else self.element.size
@@ -237,7 +237,7 @@ U32, U64, U8 = SCALARS["u32"], SCALARS["u64"], SCALARS["u8"]
 
 @dataclass(frozen=True, slots=True)
 class StructLayout:
-    """Where the fields of a struct lie."""
+    """The layout of a struct's fields."""
 
     name: str
     offsets: dict[str, int]
@@ -288,7 +288,7 @@ def structure(struct: type) -> type[ctypes.Structure]:
 
 
 def kind_said(text: str, names: dict[str, object]) -> NativeType:
-    """The type that an annotation names, among the names of its module.
+    """The type of an annotation, by the names of its module.
 
     Raises:
         TypeError: It is not a native type.
@@ -302,7 +302,7 @@ def _parsed(text: str) -> ast.expr:
 
 
 def _named(name: str, names: dict[str, object]) -> NativeType | None:
-    """The type of a name; None if it names no type."""
+    """The type with a name; None if there is none."""
     if name in _NAMED:
         return _NAMED[name]
     struct = names.get(name)
@@ -310,14 +310,14 @@ def _named(name: str, names: dict[str, object]) -> NativeType | None:
 
 
 def _length(size: ast.expr, names: dict[str, object]) -> int:
-    """How many elements an array has, by an expression: most are numbers."""
+    """The number of elements of an array, from an expression: most are numbers."""
     if isinstance(size, ast.Constant) and isinstance(size.value, int):
         return size.value
     return eval(compile(ast.Expression(size), "<size>", "eval"), dict(names))  # noqa: S307 - our own source
 
 
 def kind_of(node: ast.expr, names: dict[str, object]) -> NativeType:
-    """The type an annotation names, among the names of its module.
+    """The type of an annotation, by the names of its module.
 
     Raises:
         TypeError: It is not a native type.

@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _OF_LLVMLITE: Final = binding.ffi.lib._lock._lock  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-forks.wait_at_fork(_OF_LLVMLITE)  # held during each call: finalizers make some
-atexit.register(_OF_LLVMLITE.acquire)  # and kept: a process that ends takes LLVM's state from under a call's feet
-LOCK: Final = forks.Lock()  # of all that LLVM does, and of kernels that are being compiled
-_WORKING_BYTES: Final = 64  # that LLVM takes while it works, for each character of IR: 50 were seen
+forks.wait_at_fork(_OF_LLVMLITE)  # held during each call, as finalizers make calls, too
+atexit.register(_OF_LLVMLITE.acquire)  # never released: an ending process destroys LLVM's state under running calls
+LOCK: Final = forks.Lock()  # for everything in LLVM, and for kernels being compiled
+_WORKING_BYTES: Final = 64  # LLVM's working memory per character of IR: 50 were observed
 _COPIES: Final = 4  # of an object, while it is loaded
 _LEAST_BYTES: Final = 1 << 23  # for LLVM's own lists
-_OBJECTS: Final = 16  # that share a linker, which frees its data about one only together with that of all
+_OBJECTS: Final = 16  # objects per linker, which frees its data only for all together
 
 
 @cache
 def host() -> str:
-    """What machine code depends on besides its IR."""
+    """A key of what machine code depends on besides its IR."""
     return f"{llvmlite.__version__} {binding.llvm_version_info} {binding.get_host_cpu_name()} {emission.features()}"
 
 
 def host_has(feature: str) -> bool:
-    """Whether this processor has a feature, as LLVM names it (`avx2`, `f16c`, ...)."""
+    """Whether this processor has a feature, by LLVM's name (`avx2`, `f16c`, ...)."""
     return f"+{feature}" in emission.features().split(",")
 
 
@@ -42,7 +42,7 @@ def compile_here(ir: str, level: int) -> bytes:
     """An object file for a module of IR; level 0 compiles fast, 2 optimises.
 
     Raises:
-        RuntimeError: The IR is wrong (a fault of ours).
+        RuntimeError: The IR is wrong (a bug in ptxloom).
         Refused: The host has no memory for it.
     """
     return bytes(_emitted(ir, level, binding.TargetMachine.emit_object))
@@ -52,21 +52,21 @@ def assembly(ir: str, level: int) -> str:
     """The host's assembly for a module of IR, as from `compile_here`.
 
     Raises:
-        RuntimeError: The IR is wrong (a fault of ours).
+        RuntimeError: The IR is wrong (a bug in ptxloom).
         Refused: The host has no memory for it.
     """
     return _emitted(ir, level, binding.TargetMachine.emit_assembly)
 
 
 def _emitted(ir: str, level: int, emit: Callable[[binding.TargetMachine, binding.ModuleRef], T]) -> T:
-    """What becomes of a module of IR, optimised if that is wanted."""
+    """Emit a module of IR, optimised by level."""
     must_have_room(ir)
     with LOCK:
         return emission.emitted(ir, level, emit)
 
 
 def must_have_room(ir: str) -> None:
-    """Refuse to compile a module of IR that LLVM would have no room for.
+    """Refuse to compile a module of IR for which LLVM would run out of memory.
 
     Raises:
         Refused: The host has no memory for it.
@@ -76,10 +76,10 @@ def must_have_room(ir: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Machine code in memory, as long as this value lives.
+    """Machine code, in memory as long as this value lives.
 
     Attributes:
-        address: Where its function starts.
+        address: The address of its function.
     """
 
     address: int
@@ -87,10 +87,10 @@ class Code:
 
 
 class _Loader:
-    """Puts object files into memory.
+    """Loads object files into memory.
 
-    JITLink takes one piece of memory for all sections of an object, so that each is in reach of the others wherever the
-    host maps it, and reports errors: MCJIT ends the process.
+    JITLink allocates one piece of memory for all sections of an object, so that they can reach each other wherever the
+    host maps it, and it reports errors, where MCJIT ends the process.
     """
 
     def __init__(self) -> None:
@@ -118,12 +118,12 @@ _LOADER: Final = _Loader()
 
 
 def load(code: Collection[bytes], symbols: Collection[str], callees: Mapping[str, int]) -> dict[str, Code]:
-    """Load object files, as one, and find functions in them.
+    """Load object files together, and find functions in them.
 
     Args:
         code: The object files.
         symbols: The functions.
-        callees: Where the functions are that they call, besides what this process exports.
+        callees: The addresses of functions that they call, besides symbols that this process exports.
 
     Raises:
         Refused: The host has no memory for them.

@@ -1,6 +1,6 @@
-"""Light functions of the run-time, optimised by a process of its own: IR goes to it, object files come back.
+"""Optimises light functions of the run-time in a background process: IR goes in, object files come out.
 
-As a module of that process it imports LLVM alone. What it makes is the same whenever it is made: only the time differs.
+In that process it imports only LLVM. The result does not depend on when it runs, only the timing does.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _LEVEL: Final = 2
-_MOST_BYTES: Final = 1 << 16  # of compressed IR in one go: LLVM takes a second for it
+_MOST_BYTES: Final = 1 << 16  # of compressed IR at a time: LLVM takes a second for it
 
 
 class OptimisedRequest(NamedTuple):
-    """Modules to be optimised.
+    """Modules to optimise.
 
     Attributes:
-        packed_modules: By their keys, their IR: compressed, in base 64.
-        mark: What stands before and behind the answer, in hexadecimal digits.
+        packed_modules: Their IR by key: compressed, in base 64.
+        mark: The mark before and after the result, in hexadecimal digits.
         maker: The module that serves it.
     """
 
@@ -35,17 +35,17 @@ class OptimisedRequest(NamedTuple):
     maker: str = __name__
 
     def packed(self) -> bytes:
-        """As the process reads it: a line."""
+        """The request as one line of the process's input."""
         return json.dumps(self._asdict()).encode() + b"\n"
 
     @classmethod
     def unpacked(cls, content: bytes) -> OptimisedRequest:
-        """As it was packed."""
+        """The request from its packed form."""
         return cls(**json.loads(content))
 
 
 class _Work:
-    """The process at work, if there is one, and what failed before."""
+    """The running process, if any, and modules that failed before."""
 
     making: beside.Making | None = None
     failed: Final[set[str]] = set()
@@ -53,13 +53,13 @@ class _Work:
 
 
 def made(modules: Mapping[str, Callable[[], bytes | None]]) -> Mapping[str, bytes] | None:
-    """The object files that are ready by now; if no process is at work, one begins with the next modules.
+    """The object files that are ready; if no process is running, one is started with the next modules.
 
     Args:
-        modules: What returns the compressed IR of what has not been optimised, by its keys; None where it is lost.
+        modules: Functions that return the compressed IR of modules to optimise, by key; None if it is lost.
 
     Returns:
-        None if none can be made.
+        None if no process can be started.
     """
     making = _Work.making
     if making is not None and making.is_ours and not making.is_over:
@@ -86,7 +86,7 @@ def _found(making: beside.Making) -> dict[str, bytes]:
 
 
 def _batch(modules: Mapping[str, Callable[[], bytes | None]]) -> dict[str, bytes]:
-    """The first of some modules, of which a process is soon done with all."""
+    """The first of some modules, few enough that a process is done soon."""
     batch: dict[str, bytes] = {}
     size = 0
     for key, kept in modules.items():
@@ -102,7 +102,7 @@ def _batch(modules: Mapping[str, Callable[[], bytes | None]]) -> dict[str, bytes
 
 
 def main(line: bytes) -> None:
-    """Optimise what a line asks for."""
+    """Optimise the modules of a request."""
     request = OptimisedRequest.unpacked(line)
     beside.stand_back()
     made_here = {key: _optimised(packed) for key, packed in request.packed_modules.items()}

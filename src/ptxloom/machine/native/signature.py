@@ -1,4 +1,4 @@
-"""What a caller knows of a native function, by its annotations."""
+"""The signatures of native functions, from their annotations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PREFIX: Final = "ptxloom_"
 
 @dataclass(frozen=True, slots=True)
 class NativeSignature:
-    """What a caller knows of a function of the run-time: its name in object code, its parameters, its result."""
+    """The caller's view of a run-time function: its name in object code, its parameters, its result."""
 
     name: str
     names: tuple[str, ...]
@@ -26,13 +26,13 @@ class NativeSignature:
 
     @property
     def declaration(self) -> str:
-        """How a module that calls it declares it."""
+        """Its declaration in modules that call it."""
         return f"declare {self.result.llvm} @{self.name}({', '.join(k.llvm for k in self.arguments)})"
 
 
 @cache
 def signature(function: Callable[..., object]) -> NativeSignature:
-    """The types of a native function, by its annotations alone: who only calls it need not translate it.
+    """The types of a native function, by its annotations alone: calling it does not require translating it.
 
     Raises:
         TypeError: They are not native types.
@@ -45,20 +45,20 @@ def signature(function: Callable[..., object]) -> NativeSignature:
 
 
 def symbol_of(function: Callable[..., object]) -> str:
-    """What a function is called in object code."""
+    """The name of a function in object code."""
     return symbol_named(function.__name__)
 
 
 def symbol_named(name: str) -> str:
-    """What a function of that name is called in object code."""
+    """The name in object code of the function with a name."""
     return f"{_PREFIX}{name}"
 
 
 def name_of(symbol: str) -> str:
-    """The name of the function that is called so in object code."""
+    """The name of the function with a name in object code."""
     return symbol.removeprefix(_PREFIX)
 
 
 def names_of(function: Callable[..., object]) -> dict[str, object]:
-    """What the module of a function names."""
+    """The names of a function's module."""
     return cast("dict[str, object]", function.__globals__)  # pyright: ignore[reportFunctionMemberAccess]

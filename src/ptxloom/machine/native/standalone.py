@@ -1,10 +1,10 @@
 """Native functions that are compiled once and called; all others are copied into the machine code of their callers.
 
-A copy can be optimised for its caller. But copies of large, slow functions that are called everywhere would be most of
-the run-time's machine code, and of LLVM's time for it. Such a function calls no other one that calls it.
+A copy can be optimised for its caller. But copies of large, slow functions called everywhere would be most of
+the run-time's machine code, and of LLVM's time for it. Such functions are not mutually recursive.
 
-What runs seldom (faults, hazards, what is stuck) is neither copied, where it is in its caller's module, nor optimised:
-LLVM then takes a quarter less time for what most launches need, whose code runs as fast.
+Code that rarely runs (faults, hazards, stuck lanes) is neither inlined into callers of its module nor optimised:
+this saves LLVM a quarter of its time for what most launches need, and their code runs as fast.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ def is_standalone(function: Callable[..., object]) -> bool:
 
 
 def standalone_of(symbol: str) -> Callable[..., object] | None:
-    """The function of a name in object code; None if no such function is standalone."""
+    """The function of a name in object code; None if it is not standalone."""
     return _STANDALONE.get(symbol)
 
 
 def seldom(function: F) -> F:
-    """A native function that runs seldom: LLVM does not optimise it."""
+    """A native function that rarely runs: LLVM does not optimise it."""
     _SELDOM.add(function)
     return function
 
 
 def attributes(function: Callable[..., object]) -> str:
-    """What the definition of a function refers to (`closure.ATTRIBUTES`)."""
+    """The attribute group in a function's definition (`closure.ATTRIBUTES`)."""
     return "#1" if function in _SELDOM else "#0"

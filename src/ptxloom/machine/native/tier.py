@@ -1,4 +1,4 @@
-"""What `PTXLOOM_TIER` asks for: code that is ready soon, better code once it has run long, or better code at once."""
+"""The choice of `PTXLOOM_TIER`: code that is ready soon, better code once it has run long, or better code at once."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def asked() -> str:
 
 
 def improves() -> bool:
-    """Whether code that has run long is replaced by better code, which a process of its own makes.
+    """Whether code that has run long is replaced by better code from a background process.
 
     Raises:
-        UsageError: `PTXLOOM_TIER` is something it cannot be.
+        UsageError: `PTXLOOM_TIER` has an illegal value.
     """
     return asked() == BY_ITSELF and own_python.is_there()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """A function of the run-time: its IR, and the names of those that it calls."""
+    """A function of the run-time: its IR, and the names of its callees."""
 
     signature: NativeSignature
     calls: tuple[str, ...]
@@ -36,7 +36,7 @@ def translate(function: Callable[..., object]) -> Native:
     """Compile a native function to IR.
 
     Raises:
-        TypeError: It uses something the language does not have, or mixes integer types.
+        TypeError: It uses something that the language does not have, or mixes integer types.
     """
     tree = ast.parse(textwrap.dedent(source_of(function))).body[0]
     assert isinstance(tree, ast.FunctionDef)
@@ -44,7 +44,7 @@ def translate(function: Callable[..., object]) -> Native:
 
 
 def source_of(function: Callable[..., object]) -> str:
-    """The text of a function with its decorators: up to the next line that is indented no more than it is.
+    """The text of a function with its decorators: up to the next line that is not indented more.
 
     `inspect.getsource` takes as long as the rest of the translation: it reads tokens.
     """
@@ -52,7 +52,7 @@ def source_of(function: Callable[..., object]) -> str:
     code = plain.__code__
     lines = linecache.getlines(code.co_filename, plain.__globals__)[code.co_firstlineno - 1 :]
     outside = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
-    inner = (outside + " ", outside + "\t", outside + ")")  # which ends a long signature
+    inner = (outside + " ", outside + "\t", outside + ")")  # `)` ends a long signature
     body = next(number for number, line in enumerate(lines) if line.startswith(outside + "def "))
     rest = enumerate(lines[body + 1 :], body + 1)
     end = next((number for number, line in rest if line.strip() and not line.startswith(inner)), len(lines))
@@ -79,7 +79,7 @@ _COMPARISONS: Final[dict[type[ast.cmpop], tuple[str, str]]] = {
     ast.Gt: ("ugt", "sgt"),
     ast.GtE: ("uge", "sge"),
 }
-_OWNER: Final = "<owner>"  # the struct whose field a bound is of
+_OWNER: Final = "<owner>"  # the struct with the field of a bound
 
 
 class _Translator(Intrinsics):
@@ -197,10 +197,10 @@ class _Translator(Intrinsics):
         self.lines.append(f"store {kind.llvm} {text}, ptr {place}")
 
     def keep_bounds(self, target: ast.Attribute, value: Operand, kind: NativeType) -> None:
-        """A pointer that is stored takes its count with it; nothing else changes a count.
+        """Storing a pointer also stores its count; nothing else changes a count.
 
         Raises:
-            TypeError: The field is one that a bound is made of, or a pointer whose bound is not a single field.
+            TypeError: The field is part of a bound, or a pointer whose bound is not a single field.
         """
         struct = self.bare(target.value).kind.struct
         if struct is not None and issubclass(cast("type[object]", struct), Sealed) and not self.may_make:
@@ -252,7 +252,7 @@ class _Translator(Intrinsics):
         raise TypeError(f"{self.tree.name}: no native expression: {ast.unparse(node)}")
 
     def loaded(self, owner: Operand, name: str) -> Operand:
-        """What a field holds; an array stays where it is."""
+        """The value of a field; an array stays in place."""
         place, kind = self.field(owner, name)
         if kind.count:
             return Operand(place, kind)
@@ -267,7 +267,7 @@ class _Translator(Intrinsics):
         return self.emit(f"select i1 {condition}, {llvm} {first.text}, {llvm} {second.text}", first.kind)
 
     def named(self, name: str) -> Operand:
-        """A local, a constant of the module, or what stands for another in a bound."""
+        """A local, a constant of the module, or a substitute in a bound."""
         if name in self.variables:
             kind = self.variables[name]
             return self.emit(f"load {kind.llvm}, ptr %v.{name}", kind)
@@ -349,7 +349,7 @@ class _Translator(Intrinsics):
         return self.emit(code, native.result)
 
     def given(self, native: NativeSignature, arguments: list[ast.expr]) -> list[str]:
-        """The arguments of a call; a pointer whose bound the others state has as many elements, or is null."""
+        """The arguments of a call; a pointer bounded by other arguments must have that many elements, or be null."""
         values = [
             self.bare(argument) if kind.bound else self.expression(argument, kind)
             for argument, kind in zip(arguments, native.arguments, strict=True)
@@ -371,7 +371,7 @@ class _Translator(Intrinsics):
         return texts
 
     def counted(self, owner: Operand, loaded: Operand) -> Operand:
-        """What a field points to: as many elements as its bound says; no elements if it is null."""
+        """The elements of a pointer field, by its bound; no elements if it is null."""
         self.owners.append(owner)
         names = vars(sys.modules[cast("type", owner.kind.struct).__module__])
         expression = bound_of(loaded.kind.bound, names, lambda name: ast.Attribute(ast.Name(_OWNER), name))

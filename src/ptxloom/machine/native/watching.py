@@ -1,6 +1,6 @@
 """Native functions that only tools need (racecheck, initcheck, provenance): without tools launches do without them.
 
-They are most of the run-time, and reached from everywhere: to compile a barrier with them takes LLVM ten times as long.
+They are most of the run-time, and called from everywhere: compiling a barrier with them takes LLVM ten times as long.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def is_watching(function: Callable[..., object]) -> bool:
 
 
 def absent(signature: NativeSignature) -> str:
-    """What stands for such a function where no tool watches."""
+    """The definition that replaces such a function if no tool watches."""
     result = signature.result.llvm
     listed = ", ".join(f"{kind.llvm} %{name}" for name, kind in zip(signature.names, signature.arguments, strict=True))
     given = "void" if result == "void" else f"{result} zeroinitializer"

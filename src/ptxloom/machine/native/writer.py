@@ -1,4 +1,4 @@
-"""The IR of a native function as it is written: values, labels, and pointers with their rooms."""
+"""The IR of a native function as it is written: values, labels, and pointers with their bounds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 LANE_COUNT: Final = 32
 _COMPARE: Final = {"ult": operator.lt, "ule": operator.le, "uge": operator.ge}
-#: The only modules of ours that may make a pointer of a number, and store into what is sealed.
+#: The only modules of ours that may make a pointer from a number, and store into sealed structs.
 MAKERS: Final = frozenset({"ptxloom.machine.runtime.memory.places"})
 
 
@@ -30,11 +30,11 @@ class Writer:
 
     Attributes:
         tree: The function.
-        names: What its module knows.
+        names: The names of its module.
         lines: The code so far.
         allocas: Its locals.
-        variables: What they are.
-        traps: Whether something has been checked, so that there is a place to trap.
+        variables: Their types.
+        traps: Whether something is checked, so that a trap block is needed.
     """
 
     def __init__(self, tree: ast.FunctionDef, names: dict[str, object]) -> None:
@@ -49,12 +49,12 @@ class Writer:
     # -- code
 
     def label(self) -> str:
-        """A label that nothing else has."""
+        """A new label."""
         self.counter += 1
         return f"L{self.counter}"
 
     def emit(self, code: str, kind: NativeType) -> Operand:
-        """Add an instruction; its result."""
+        """Add an instruction; returns its result."""
         self.counter += 1
         name = f"%t{self.counter}"
         self.lines.append(f"{name} = {code}")
@@ -66,14 +66,14 @@ class Writer:
         self.lines.append(f"{following or self.label()}:")
 
     def declare(self, name: str, kind: NativeType) -> None:
-        """Make room for a local."""
+        """Allocate a local."""
         if name in self.variables:
             return
         self.variables[name] = kind
         self.allocas.append(f"%v.{name} = alloca {kind.llvm}")
 
     def unify(self, left: Operand, right: Operand) -> tuple[Operand, Operand]:
-        """Two operands of one type: a literal takes that of the other side."""
+        """Two operands of one type: a literal takes the type of the other side."""
         if left.kind is LITERAL and right.kind is LITERAL:
             return Operand(left.text, U32), Operand(right.text, U32)
         if left.kind is LITERAL:
@@ -81,7 +81,7 @@ class Writer:
         return left, self.convert(right, left.kind)
 
     def convert(self, value: Operand, kind: NativeType) -> Operand:
-        """An operand as one of a type that it has, or that a literal can have."""
+        """An operand with a type, which it has already or as a literal can have."""
         have = value.kind
         if have is LITERAL and kind.llvm[0] in "if":
             return Operand(value.text, kind)
@@ -103,19 +103,19 @@ class Writer:
         name = "trunc" if kind.bits < value.kind.bits else "sext" if signed else "zext"
         return self.emit(f"{name} {value.kind.llvm} {value.text} to {kind.llvm}", kind)
 
-    # -- pointers and their rooms
+    # -- pointers and their bounds
 
     @property
     def may_make(self) -> bool:
-        """Whether the function's module may make pointers; those of users must know what they do."""
+        """Whether the function's module may make pointers; users' modules may at their own risk."""
         home = str(self.names["__name__"])
         return home in MAKERS or not home.startswith("ptxloom.")
 
     def check(self, predicate: str, left: str, right: str) -> None:
-        """Trap unless two numbers of 64 bits compare as they should; of constants that is known.
+        """Trap unless two numbers of 64 bits compare as they should; for constants this is decided at once.
 
         Raises:
-            TypeError: They never do.
+            TypeError: They are constants that never do.
         """
         if left.isdecimal() and right.isdecimal():
             if not _COMPARE[predicate](int(left), int(right)):
@@ -142,7 +142,7 @@ class Writer:
         return self.emit(f"extractvalue {value.kind.llvm} {value.text}, 0", U64).text
 
     def room(self, value: Operand) -> str:
-        """How many elements there are."""
+        """The number of elements."""
         if value.kind.name == "Slice":
             return self.emit(f"extractvalue {value.kind.llvm} {value.text}, 1", U64).text
         if value.kind.name == "Ptr":
@@ -150,7 +150,7 @@ class Writer:
         return str(value.kind.count)
 
     def bytes(self, value: Operand) -> str:
-        """How many bytes a slice, an array or a struct takes."""
+        """The size of a slice, an array or a struct in bytes."""
         if value.kind.element is None:
             if value.kind.struct is None:
                 raise TypeError(f"{self.tree.name}: {value.kind.name} has no address")
@@ -167,7 +167,7 @@ class Writer:
         return self.emit(f"getelementptr i8, ptr {self.start(whole)}, i64 {offset}", U64).text
 
     def field(self, owner: Operand, name: str) -> tuple[str, NativeType]:
-        """Where a field of a struct lies."""
+        """The address of a field of a struct."""
         if owner.kind.struct is None:
             raise TypeError(f"{self.tree.name}: {owner.kind.name} is no struct; it has no {name}")
         layout = record(owner.kind.struct)

@@ -1,1 +1,1 @@
-"""From the tree to a program: what may run, and every name, call and parameter given its place."""
+"""From the tree to a program: legality, and places for all names, calls and parameters."""

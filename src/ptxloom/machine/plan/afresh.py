@@ -1,4 +1,4 @@
-"""A kernel of which nothing is kept: contracted where that is asked for, planned, and looked at for its launches."""
+"""A kernel that is not cached: contracted if requested, planned, and analysed for its launches."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["contraction", "needs_of", "program"]
 
 
 def contraction(module: Module, name: str, *, fused: bool) -> Contraction:
-    """A module as it is to be run: as written, or with products and sums fused as ptxas fuses them."""
+    """A module in the form to run: as written, or with products and sums fused as ptxas fuses them."""
     return contracted(module, name) if fused else Contraction(module, {})
 
 
 def program(module: Module, name: str, cores: str, names: Sequence[str]) -> Program:
-    """The kernel planned, its parameters called as the source calls them."""
+    """The planned kernel, its parameters named as in the source."""
     made = plan(module, name, semantics.BlockCuts(), cores)
     return replace(made, parameters=called(made.parameters, names))

@@ -1,6 +1,6 @@
-"""What every call passes and receives, where, and the check that its callee agrees (PTX ISA 7.1).
+"""The arguments and results of every call, their places, and a check against the callee (PTX ISA 7.1).
 
-Results and parameters lie in the callee's frame, in order, after its head. A call and a function that disagree in
+Results and parameters are in the callee's frame, in order, after its head. A call and a function that disagree in
 number or size are refused; a call through an address is checked against its prototype here, and against the function
 when it runs.
 """
@@ -30,13 +30,13 @@ _VERBS: Final = {"result": "gives", "argument": "takes"}
 def plan_calls(
     functions: Sequence[FunctionPlan], ops: Sequence[Op], formals: Mapping[int, Formals], placement: Placement
 ) -> Mapping[int, CallSite]:
-    """Every call of a program by its site.
+    """Every call of a program, by site.
 
     Args:
-        functions: Of the program, with their places.
+        functions: The program's functions, with their places.
         ops: Its instructions.
-        formals: What a call's function, prototype or list of targets declares, by the call's site, where it is known.
-        placement: Of its registers.
+        formals: The declaration of a call's function, prototype or list of targets, by site, if known.
+        placement: The places of its registers.
 
     Raises:
         UnsupportedInstruction: A call and its function disagree.
@@ -62,7 +62,7 @@ def _call(op: Op, functions: Sequence[FunctionPlan], formals: Formals | None) ->
     callee: FunctionPlan | Service | None = None
     name = f"`{print_operand(function)}`"
     if isinstance(found, FunctionName):
-        callee = functions[found.number]  # where it is elsewhere the last one, which is a kernel, too
+        callee = functions[found.number]  # the last one for another kernel, as it is a kernel, too
         if callee.is_entry:
             raise op.unsupported(f"{name} is a kernel, and a call reaches functions only")
         signature = callee.signature
@@ -81,7 +81,7 @@ def _call(op: Op, functions: Sequence[FunctionPlan], formals: Formals | None) ->
 
 def _variable(op: Op, operand: tree.Operand, what: str) -> Variable:
     found = op.scope.find(operand.text) if isinstance(operand, tree.Name) else None
-    if not isinstance(found, Variable) or found.space != "local":  # where `.param` variables of functions lie
+    if not isinstance(found, Variable) or found.space != "local":  # the space of `.param` variables of functions
         raise op.unsupported(f"{what} is not a `.param` variable")
     return found
 
@@ -110,7 +110,7 @@ def _agree(op: Op, name: str, what: str, slots: tuple[FrameSlot, ...], given: tu
 
 
 def _targets(functions: Sequence[FunctionPlan], call: CallSite) -> Iterable[int]:
-    """The functions that a call may enter, by number: one through an address any that agrees."""
+    """The functions that a call may enter, by number: a call through an address any that matches."""
     match call.callee:
         case Service():
             return ()

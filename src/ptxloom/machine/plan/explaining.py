@@ -1,4 +1,4 @@
-"""Failures while a kernel is made ready are explained by the checker's errors, where it has any."""
+"""Explains failures to prepare a kernel with the checker's errors, if it finds any."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def explained(module: Module, name: str, *, unchecked: bool) -> Generator[None]:
-    """Report illegal PTX where something fails over it; where PTX is legal, the failure is ours.
+    """Report illegal PTX as the cause of a failure; if the PTX is legal, the failure is a bug in ptxloom.
 
     Raises:
-        IllegalPtx: What was done inside failed, and the kernel is not legal.
+        IllegalPtx: The code inside failed, and the kernel is not legal.
     """
     try:
         yield
@@ -35,10 +35,10 @@ def explained(module: Module, name: str, *, unchecked: bool) -> Generator[None]:
 
 
 def must_be_legal(module: Module, name: str, cause: Exception | None = None) -> None:
-    """Refuse a kernel that holds, or reaches, what ptxas rejects.
+    """Refuse a kernel if it, or a function that it reaches, is rejected by ptxas.
 
     Raises:
-        IllegalPtx: With what the checker found.
+        IllegalPtx: With the checker's findings.
     """
     from ptxloom.machine.plan import legality  # noqa: PLC0415 - a kernel that is known is not judged again
 

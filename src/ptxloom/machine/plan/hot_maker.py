@@ -1,4 +1,4 @@
-"""A kernel's hot code, made by a process of its own: a line of input asks, code goes to output (`compile.beside`)."""
+"""Compiles a kernel's hot code in a background process: requests on input, code on output (`compile.beside`)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def made(request: HotRequest) -> bytes:
 
 
 def main(line: bytes) -> None:
-    """Make what a line asks for."""
+    """Compile the code of a request."""
     request = HotRequest.unpacked(line)
-    if request.package == disk_cache.package_state():  # else ptxloom has been changed since
+    if request.package == disk_cache.package_state():  # else ptxloom has changed since
         beside.stand_back()
         code = beside.marked(request.mark, made(request))
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""What opcodes write, kept beside the code of kernels: reading it from the ISA data takes a millisecond an opcode."""
+"""The operands that opcodes write, cached with kernels: reading the ISA data takes a millisecond per opcode."""
 
 from __future__ import annotations
 

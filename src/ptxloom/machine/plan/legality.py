@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 
-class IllegalPtx(PtxloomError):  # noqa: N818 - names what was met, as UnsupportedInstruction does
+class IllegalPtx(PtxloomError):  # noqa: N818 - names its cause, like UnsupportedInstruction
     """A kernel, or a function that it can call, is not legal PTX: ptxas would reject it. Nothing has been run.
 
     Attributes:
@@ -40,10 +40,10 @@ class IllegalPtx(PtxloomError):  # noqa: N818 - names what was met, as Unsupport
 
 
 def must_be_legal(module: Module, name: str, cause: Exception | None = None) -> None:
-    """Refuse a kernel that holds, or reaches, what ptxas rejects.
+    """Refuse a kernel if it, or a function that it reaches, is rejected by ptxas.
 
     Raises:
-        IllegalPtx: With what the checker found.
+        IllegalPtx: With the checker's findings.
     """
     errors = _errors(module, name)
     if errors:

@@ -1,4 +1,4 @@
-"""From the tree to a program: functions cut into blocks, every name resolved to a place, every call to its function."""
+"""From the tree to a program: functions split into blocks, names resolved to places, calls to functions."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.boundaries import Boundaries
     from ptxloom.syntax.module import Module
 
-_LISTS: Final = (tree.CallTargets, tree.CallPrototype)  # what labels name that no branch goes to or by
+_LISTS: Final = (tree.CallTargets, tree.CallPrototype)  # label targets that are not for branches
 
 
 def plan(module: Module, name: str, boundaries: Boundaries, target: str = "sm_90") -> Program:
-    """Cut a kernel and all it can reach into blocks.
+    """Split a kernel and all functions that it can reach into blocks.
 
     Args:
         module: The parsed module.
         name: The kernel's name.
-        boundaries: Which instructions start or end a block.
-        target: Whose tensor cores compute.
+        boundaries: The instructions that start or end a block.
+        target: The architecture of the tensor cores.
 
     Raises:
-        UsageError: No kernel of the module has this name.
+        UsageError: The module has no kernel of this name.
         UnsupportedInstruction: Something in it cannot be run.
     """
     function = module.functions.get(name)
@@ -73,9 +73,9 @@ class _Planner:
         self.shared = 0
         self.dynamic: list[tuple[Scope, str, tree.Declaration]] = []
         self.registers = 0
-        self.frame_alignment = FRAME_HEAD  # of every frame, so that its variables are aligned
+        self.frame_alignment = FRAME_HEAD  # of all frames, so that variables are aligned
         self.formals: dict[int, Formals] = {}  # of calls, by their sites
-        self.used = -1  # of the instruction that follows
+        self.used = -1  # by the next instruction
         self.inner: dict[int, Variable] = {}  # global and const variables by their declarators' identity
         reached = reachable(module, entry)
         self.plans = tuple(FunctionPlan(f, n, Scope(self.outer), f is entry) for n, f in enumerate(reached))
@@ -83,7 +83,7 @@ class _Planner:
         self.mentioned = Mentioned(reached)
         self.blocks: list[BasicBlock] = []
         self.ops: list[Op] = []
-        self.tables: list[BranchTable] = []  # of the function that is read
+        self.tables: list[BranchTable] = []  # of the current function
         self.reserved_bytes = 0
         self.parameters: tuple[Parameter, ...] = ()
         self.parameter_bytes = 0
@@ -124,7 +124,7 @@ class _Planner:
         )  # fmt: skip
 
     def _reserve(self) -> None:
-        """Leave the start of shared memory to the system: every variable moves up."""
+        """Reserve the start of shared memory for the system: all variables move up."""
         shared = [
             (scope, name, variable)
             for scope in self.scopes
@@ -138,7 +138,7 @@ class _Planner:
         self.reserved_bytes = by
 
     def _move_registers(self, placement: Placement) -> None:
-        """Move registers that are never needed together to one place, and drop those never mentioned."""
+        """Assign one place to registers that are never live together, and drop those never mentioned."""
         places = placement.places
         for scope in self.scopes:
             for name, symbol in scope.names.items():
@@ -158,7 +158,7 @@ class _Planner:
         codes = function_codes(self.module)
         for function in self.plans:
             self.outer.declare(function.name, FunctionName(function.name, function.number, codes[function.name]))
-        for name in self.module.kernels:  # which it may launch
+        for name in self.module.kernels:  # which the kernel may launch
             if name != self.plans[-1].name:
                 self.outer.declare(name, FunctionName(name, ELSEWHERE, codes[name]))
         for statement in self.module.statements:
@@ -236,7 +236,7 @@ class _Planner:
         return variable
 
     def _declare(self, declaration: tree.Declaration, scope: Scope, function: FunctionPlan | None) -> Scope:
-        """Place what is declared; the scope of what follows: instructions before it go on meaning what they meant."""
+        """Place declared names; returns the scope of later instructions, as earlier ones keep their meaning."""
         for declarator in declaration.declarators:
             name = declarator.name
             inner = scope if function is None else scope.behind(name, declarator.count)
@@ -323,7 +323,7 @@ class _Planner:
         labels[name] = BlockLabel(function.first + len(blocks) - 1)
 
     def _call(self, node: tree.Instruction, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]) -> None:
-        """A call; what it passes in registers is given places in the caller's frame."""
+        """Plan a call; arguments and results in registers get places in the caller's frame."""
 
         def in_memory(operand: tree.Operand) -> bool:
             return isinstance(operand, tree.Name) and isinstance(scope.find(operand.text), Variable)
@@ -342,7 +342,7 @@ class _Planner:
             self._instruction(one, inner, function, blocks)
 
     def _formals(self, node: tree.Instruction, scope: Scope) -> Formals | None:
-        """What the function takes that a call names, or the prototype or list of targets that it does."""
+        """The formals of a call's function, or of its prototype or list of targets."""
         for operand in node.operands:
             if isinstance(operand, tree.Name):
                 named = scope.label(operand.text)

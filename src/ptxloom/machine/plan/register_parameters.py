@@ -1,7 +1,7 @@
-"""Parameters in registers (PTX ISA 7.1): a call and a function rewritten to pass them in memory, as all others are.
+"""Parameters in registers (PTX ISA 7.1): rewrites calls and functions to pass them in memory, like all others.
 
 A call's argument may be a register or a literal, its result a register; a function may declare its parameters as
-registers. Each gets a place in a frame, and instructions that carry its value there or back.
+registers. Each gets a place in a frame, and instructions that copy its value there or back.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 class Formals(NamedTuple):
-    """What a function takes and returns."""
+    """The parameters and results of a function."""
 
     returns: tuple[tree.Declaration, ...]
     params: tuple[tree.Declaration, ...]
 
 
 class Lowered(NamedTuple):
-    """A call with what goes before and after it.
+    """A call with the instructions before and after it.
 
     Attributes:
-        places: What needs a place in the caller's frame, and by what name.
+        places: The values that need a place in the caller's frame, with their names.
     """
 
     before: tuple[tree.Instruction, ...]
@@ -40,7 +40,7 @@ def lowered(node: tree.Instruction, formals: Formals, in_memory: Callable[[tree.
 
     Args:
         node: The call.
-        formals: Of the function it calls.
+        formals: The formals of the called function.
         in_memory: Whether an operand names a variable in memory.
     """
     before: list[tree.Instruction] = []
@@ -74,7 +74,7 @@ def lowered(node: tree.Instruction, formals: Formals, in_memory: Callable[[tree.
 
 
 def entering(declarations: Iterable[tree.Declaration]) -> tuple[tree.Instruction, ...]:
-    """What fills the registers that a function declares as its parameters; their places are named by `place_of`."""
+    """Instructions that load the registers declared as a function's parameters; `place_of` names their places."""
     return tuple(
         tree.Instruction(
             None,
@@ -92,7 +92,7 @@ def entering(declarations: Iterable[tree.Declaration]) -> tuple[tree.Instruction
 
 
 def leaving(node: tree.Instruction, declarations: Iterable[tree.Declaration]) -> tuple[tree.Instruction, ...]:
-    """What a `ret` does first: it puts the registers that are declared as results where the caller finds them."""
+    """Instructions before a `ret`: they store the registers declared as results for the caller."""
     return tuple(
         _moved(
             node, "st", declaration, (tree.Address(tree.Name(place_of(declarator.name))), tree.Name(declarator.name))
@@ -104,12 +104,12 @@ def leaving(node: tree.Instruction, declarations: Iterable[tree.Declaration]) ->
 
 
 def place_of(register: str) -> str:
-    """What the place of a parameter in a register is called: no name of PTX."""
+    """The name of the place of a register parameter, which is not a PTX name."""
     return f"{OURS}{register}"
 
 
 def _moved(
     node: tree.Instruction, opcode: str, declaration: tree.Declaration, operands: tuple[tree.Operand, ...]
 ) -> tree.Instruction:
-    """A load or store of a parameter, where another instruction stands and under its predicate."""
+    """A load or store of a parameter, with the place and the predicate of another instruction."""
     return node.replace(opcode=opcode, qualifiers=("param", declaration.type), operands=operands)

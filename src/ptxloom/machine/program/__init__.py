@@ -1,1 +1,1 @@
-"""The nouns of a kernel made ready for translation."""
+"""The classes of a kernel that is ready for translation."""

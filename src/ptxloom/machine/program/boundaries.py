@@ -1,4 +1,4 @@
-"""Where basic blocks start and end."""
+"""The boundaries of basic blocks."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
 
 class Boundaries(Protocol):
-    """Says which instructions cut the stream of instructions into blocks."""
+    """Decides which instructions start or end basic blocks."""
 
     def starts(self, op: Op) -> bool:
         """Whether lanes may have to wait before `op`, so that it must be the first of its block."""
         ...
 
     def ends(self, op: Op) -> bool:
-        """Whether `op` may go elsewhere, so that it must be the last of its block."""
+        """Whether `op` may branch, so that it must be the last of its block."""
         ...

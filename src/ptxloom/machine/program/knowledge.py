@@ -1,4 +1,4 @@
-"""What is known of a program before it runs: of registers, by their place in the register file, and of addresses."""
+"""Facts about a program before it runs: about registers, by their place in the register file, and about addresses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class AddressSum(NamedTuple):
-    """An add of 64 bits, by its site: the summand that differs from lane to lane, and the one that does not."""
+    """A 64-bit addition, by its site: the summand that differs between lanes, and the one that does not."""
 
     site: int
     varying: tree.Name
@@ -25,13 +25,13 @@ class AddressSum(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What is known of registers, by their place in the register file.
+    """Facts about registers, by their place in the register file.
 
     Attributes:
         literals: The bits of registers that hold a literal.
         uniform: Registers that hold one value for a whole CTA (literals among them).
         uniform_ops: The sites of the instructions that write them.
-        scalars: Where the values of uniform registers lie.
+        scalars: The places of the values of uniform registers.
         temporaries: For registers of one block, the sites of their first and last mention; several may share a place.
     """
 
@@ -44,7 +44,7 @@ class Knowledge:
     )
 
     def is_done(self, place: int, written: int, last: int) -> bool:
-        """Whether no instruction after another needs what an instruction wrote to a register, both given by site."""
+        """Whether no instruction after `last` needs the value written to a register by `written`, both sites."""
         mentions = self.temporaries.get(place, ())
-        at = bisect_right(mentions, written, key=itemgetter(0)) - 1  # they are apart and in order
+        at = bisect_right(mentions, written, key=itemgetter(0)) - 1  # they are disjoint and in order
         return at >= 0 and written <= mentions[at][1] <= last

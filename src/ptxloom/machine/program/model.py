@@ -1,4 +1,4 @@
-"""A kernel made ready for translation: its functions, blocks, instructions and parameters, as `plan` makes them."""
+"""A kernel that is ready for translation: its functions, blocks, instructions and parameters, made by `plan`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 RESERVED_BYTES = 1024  # the system's own at the start of shared memory, from sm_80 on (PTX ISA 10.29)
-RESERVED = "%reserved_smem_offset_"  # how the names of the registers begin that hold its bounds
-OURS = "passed:"  # a name that begins so is not PTX: the place of what is passed in a register
+RESERVED = "%reserved_smem_offset_"  # the prefix of the registers with its bounds
+OURS = "passed:"  # prefix of names that are not PTX: places of values passed in registers
 _CELL = 8  # bytes
-_PLAIN = {"ld_reduce": "ld", "st": "st", "red": "red", "cp": "cp"}  # what `multimem` does to the memory of one device
+_PLAIN = {"ld_reduce": "ld", "st": "st", "red": "red", "cp": "cp"}  # the effect of `multimem` on one device's memory
 _TARGET = re.compile(r"sm_(\d+)")
 
 
@@ -33,10 +33,10 @@ class Op:
 
     Attributes:
         node: The instruction of the tree.
-        scope: Where its names are looked up.
-        site: Its number in the program, from 0: run-time reports carry it.
+        scope: The scope of its names.
+        site: Its number in the program, from 0: run-time reports refer to it.
         types: Its type qualifiers in order.
-        used: Bit by bit the bytes of a load that are used, by `.pragma "used_bytes_mask"`; by default all.
+        used: A mask of the bytes of a load that are used, by `.pragma "used_bytes_mask"`; by default all.
     """
 
     node: tree.Instruction
@@ -48,14 +48,14 @@ class Op:
 
     @property
     def opcode(self) -> str:
-        """Such as `ld`; of `multimem` what it does to each member of a multicast object: here the one device."""
+        """Such as `ld`; for `multimem`, the operation on each member of a multicast object: here the only device."""
         if self.is_multicast:
             return next((_PLAIN[word] for word in self.node.qualifiers if word in _PLAIN), "multimem")
         return self.node.opcode
 
     @property
     def is_multicast(self) -> bool:
-        """Whether it is done to a multicast object, whose addresses are global without saying so."""
+        """Whether it operates on a multicast object, whose addresses are implicitly global."""
         return self.node.opcode == "multimem"
 
     @property
@@ -87,14 +87,14 @@ class Op:
 
     @property
     def text(self) -> str:
-        """The instruction as PTX, on one line; as written if names of ours stand in it."""
+        """The instruction as PTX, on one line; as written if it contains names of ours."""
         text = print_statements((self.node,))
         if OURS in text:
             text = self.node.source.text[self.node.start : self.node.end]
         return " ".join(text.split())
 
     def has(self, *qualifiers: str) -> bool:
-        """Whether it carries any of these qualifiers."""
+        """Whether it has any of these qualifiers."""
         return any(q in self.node.qualifiers for q in qualifiers)
 
     def one_of(self, qualifiers: Iterable[str], default: str = "") -> str:
@@ -109,7 +109,7 @@ class Op:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BasicBlock:
-    """Instructions that run one after the other; only the last one may go elsewhere."""
+    """Instructions that run one after the other; only the last one may branch."""
 
     number: int
     ops: tuple[Op, ...]
@@ -124,7 +124,7 @@ class FunctionPlan:
     Attributes:
         frame_bytes: The bytes that it needs in each lane's local memory.
         first: The number of its first block.
-        signature: Where its results and parameters lie in its frame (the entry's lie elsewhere).
+        signature: The places of its results and parameters in its frame (not used for the entry).
     """
 
     node: tree.Function
@@ -143,7 +143,7 @@ class FunctionPlan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
-    """A parameter of the entry: where it lies and how it is declared.
+    """A parameter of the entry: its place and its declaration.
 
     Attributes:
         name: Its name in the PTX.
@@ -168,7 +168,7 @@ class Parameter:
 
 
 class SavedRegister(NamedTuple):
-    """A register that a call keeps: its place in the file, its bytes a lane (0: a predicate), its cell."""
+    """A register saved by a call: its place in the file, its bytes per lane (0: a predicate), its cell."""
 
     place: int
     size: int
@@ -177,15 +177,15 @@ class SavedRegister(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """A call made ready.
+    """A planned call.
 
     Attributes:
         callee: A function of the program, or a service; None if it is called through its address.
-        function: The operand that names it.
+        function: The operand with its name or address.
         signature: Its parameters and results, by the function itself or by the prototype.
         results: The caller's variables that take the results.
         arguments: Those that hold the arguments.
-        kept: What the callee may overwrite, because it may come back to the caller's function before it returns.
+        kept: The registers that the callee may overwrite, because it may call the caller's function.
     """
 
     callee: FunctionPlan | Service | None
@@ -197,12 +197,12 @@ class CallSite:
 
     @property
     def kept_cells(self) -> int:
-        """The cells that the kept registers take."""
+        """The number of cells for saved registers."""
         return sum(cells_of(kept.size) for kept in self.kept)
 
 
 def cells_of(size: int) -> int:
-    """The cells that a register of `size` bytes a lane takes."""
+    """The number of cells for a register of `size` bytes per lane."""
     return -(-size // _CELL) or 1
 
 
@@ -211,7 +211,7 @@ class Program:
     """A kernel with every function it can reach.
 
     Attributes:
-        target: Whose tensor cores compute: `sm_75` to `sm_121`.
+        target: The architecture of the tensor cores: `sm_75` to `sm_121`.
         reserved_bytes: The system's part at the start of shared memory, in a program that can name it; 0 in others,
             which cannot observe it.
     """
@@ -230,7 +230,7 @@ class Program:
     calls: Mapping[int, CallSite]  # by their sites
     sums: Mapping[int, AddressSum]  # of addresses, by the sites that use them
     knowledge: Knowledge
-    has_calls: bool  # whether any function calls another, or asks for memory on the stack
+    has_calls: bool  # whether any function calls another, or allocates memory on the stack
     is_paired: bool  # whether it is for pairs of CTAs: shared addresses carry the rank of their CTA in the cluster
 
     @property
@@ -239,6 +239,6 @@ class Program:
         return next((int(found[1]) for name in self.module.target if (found := _TARGET.match(name))), 0)
 
     def signature_number(self, signature: Signature) -> int:
-        """The number of the functions with a signature; if no function has it, a number that no function has."""
+        """The number of the functions with a signature; a number that no function has if there are none."""
         agreeing = (f.number for f in self.functions if not f.is_entry and f.signature == signature)
         return next(agreeing, len(self.functions))

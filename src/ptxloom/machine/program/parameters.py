@@ -15,12 +15,12 @@ class KernelParameter(NamedTuple):
     """A parameter of a kernel.
 
     Attributes:
-        name: As the PTX has it.
-        type: Of one element, without its dot: "u64", "b8".
+        name: Its name in the PTX.
+        type: The type of one element, without its dot: "u64", "b8".
         offset: Bytes from the start of the parameters.
         size: Bytes, of all elements.
         alignment: Bytes.
-        called: What it is called in the source, or in the PTX where that is not known.
+        called: Its name in the source, or in the PTX if that is unknown.
     """
 
     name: str
@@ -32,7 +32,7 @@ class KernelParameter(NamedTuple):
 
 
 def called(parameters: Iterable[Parameter], names: Sequence[str]) -> tuple[Parameter, ...]:
-    """Parameters by the names that they have in the source.
+    """Parameters with their names in the source.
 
     Args:
         parameters: In order.

@@ -1,7 +1,7 @@
-"""Which bytes of a vector a load or store moves, where these are not all (PTX ISA 9.7.9.8, 9.7.9.12, 12).
+"""The bytes of a vector that a load or store moves, which may not be all (PTX ISA 9.7.9.8, 9.7.9.12, 12).
 
-An element `_` is left out, and `.pragma "used_bytes_mask 0xff0f";` selects the bytes of the next load that are used. No
-other byte is touched: it may be outside every array, unwritten, or written by others meanwhile.
+An element `_` is skipped, and `.pragma "used_bytes_mask 0xff0f";` selects the bytes of the next load that are used. No
+other byte is accessed: it may be outside every array, unwritten, or being written by others.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ LOADS: Final = frozenset(opcode for opcode, origin in ORIGINS.items() if origin 
 
 
 def is_store(op: Op) -> bool:
-    """Whether an instruction stores registers, each lane at an address of its own."""
+    """Whether an instruction stores registers, each lane at its own address."""
     at = touches(op.node)
     plain = bool(op.types) and [touch.base for touch in at] == ["address"]
     return plain and stores(op.node) and not moves_matrix(op.node)
 
 
 class Part(NamedTuple):
-    """Bytes that are moved as one: a power of two, at a multiple of their number."""
+    """Bytes that are moved together: a power of two, naturally aligned."""
 
     at: int
     bytes: int
 
 
 def used_bytes(strings: tuple[str, ...]) -> int:
-    """The bytes that the next load uses by the strings of a `.pragma`, a bit each; -1 if they do not select any."""
+    """The bytes that the next load uses by the strings of a `.pragma`, as a mask; -1 if they do not select any."""
     found = next((match for match in map(_MASK.fullmatch, strings) if match), None)
     return int(found[1], 0) if found else -1
 
 
 def parts_of(op: Op) -> int:
-    """How many elements a lane moves: `.v2`, `.v4`, `.v8`."""
+    """The number of elements that a lane moves: `.v2`, `.v4`, `.v8`."""
     return int(op.one_of(("v2", "v4", "v8"), "v1")[1:])
 
 
@@ -54,7 +54,7 @@ def is_whole(op: Op) -> bool:
 
 
 def moved(op: Op) -> tuple[Part, ...]:
-    """The bytes that a load or store moves, from the lowest to the highest."""
+    """The bytes that a load or store moves, in ascending order."""
     return tuple(_parts(moved_mask(op)))
 
 
@@ -63,7 +63,7 @@ def _bytes(op: Op) -> int:
 
 
 def moved_mask(op: Op) -> int:
-    """The bytes that a load or store moves, a bit each."""
+    """The bytes that a load or store moves, as a mask."""
     size = op.type.bits // 8
     mask = op.used & (1 << _bytes(op)) - 1
     for number, element in enumerate(_elements(op)):
@@ -79,7 +79,7 @@ def copied_bytes(op: Op) -> int:
 
 
 def _parts(mask: int) -> Iterator[Part]:
-    """The bits of a mask, in pieces as large as can be."""
+    """The bits of a mask, in the largest possible pieces."""
     while mask:
         at = (mask & -mask).bit_length() - 1
         size = 1
@@ -95,7 +95,7 @@ def _has(mask: int, at: int, size: int) -> bool:
 
 
 def _elements(op: Op) -> tuple[tree.Operand, ...]:
-    """The elements of the vector that is loaded or stored, if it is one."""
+    """The elements of the loaded or stored vector, if it is one."""
     at = 0 if op.opcode in LOADS else 1
     match op.operands[at : at + 1]:
         case (tree.Vector(elements=elements),):

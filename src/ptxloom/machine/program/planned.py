@@ -1,4 +1,4 @@
-"""A program that is planned on first use: a launch whose code is kept needs no plan."""
+"""A program that is planned on first use: a launch with cached code needs no plan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Planned:
 
     Args:
         make: Plans it.
-        fused: Whether products and sums without a rounding were made one before.
+        fused: Whether products and sums without a rounding were fused before.
     """
 
     def __init__(self, make: Callable[[], Program], *, fused: bool = False) -> None:
@@ -26,5 +26,5 @@ class Planned:
 
     @cached_property
     def program(self) -> Program:
-        """The program itself, planned at the first look."""
+        """The program itself, planned on first access."""
         return self._make()

@@ -1,4 +1,4 @@
-"""Series of registers (PTX ISA 5.5): of `.reg .b32 %r<3000000>;` those that are mentioned, however they are spelled."""
+"""Series of registers (PTX ISA 5.5): the members of `.reg .b32 %r<3000000>;` that are mentioned, in any spelling."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Mentioned:
                 self._indices.setdefault(stem, set()).add(index)
 
     def members(self, declarator: tree.Declarator) -> list[str]:
-        """The names that a declarator declares and that may be mentioned, in order."""
+        """The names of a declarator that may be mentioned, in order."""
         if declarator.count is None:
             return [declarator.name]
         indices = (index for index in self._indices.get(declarator.name, ()) if index < declarator.count)

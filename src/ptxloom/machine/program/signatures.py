@@ -1,4 +1,4 @@
-"""What functions return and take, and where it lies (PTX ISA 7.1): in the callee's frame, in order, after its head."""
+"""Results and parameters of functions, with places (PTX ISA 7.1): in the callee's frame, in order after its head."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from ptxloom.binding.sizes import align
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FRAME_HEAD: Final = 16  # unused bytes at a frame's start: every frame takes some, no variable lies at 0
+FRAME_HEAD: Final = 16  # unused bytes at a frame's start: so no frame is empty, and no variable is at 0
 
 
 class FrameSlot(NamedTuple):
-    """Where a result or a parameter lies in a frame."""
+    """The place of a result or a parameter in a frame."""
 
     offset: int
     size: int
 
 
 class Signature(NamedTuple):
-    """What a function returns and takes."""
+    """The results and parameters of a function."""
 
     returns: tuple[FrameSlot, ...]
     params: tuple[FrameSlot, ...]
 
     @property
     def end(self) -> int:
-        """The bytes of a frame that holds it."""
+        """The end of the last one: the bytes of the frame so far."""
         return max((slot.offset + slot.size for slot in (*self.returns, *self.params)), default=FRAME_HEAD)
 
 
@@ -58,7 +58,7 @@ def signature_of(returns: Iterable[tuple[int, int]], params: Iterable[tuple[int,
 
 
 def _own(returns: tuple[int, ...], params: tuple[int, ...]) -> Signature:
-    """Of values that are each aligned to their size."""
+    """The signature for values aligned to their size."""
     return signature_of(((size, size) for size in returns), ((size, size) for size in params))
 
 
@@ -73,10 +73,10 @@ _LAUNCHES: Final = {
     "PeekAtLastError": Service(PEEK_ERROR, _own((4,), ())),
 }
 _NAMES: Final = ("cuda{}", "__cudaCDP2{}", "cuda{}_ptsz", "__cudaCDP2{}_ptsz")
-"""How CUDA's headers call these: the second since CUDA 12, the last two with a default stream a thread."""
+"""The names in CUDA's headers: the second since CUDA 12, the last two with per-thread default streams."""
 
 LAUNCHES: Final = {pattern.format(name): one for name, one in _LAUNCHES.items() for pattern in _NAMES}
-"""What kernels launch kernels by (CUDA's dynamic parallelism)."""
+"""The functions by which kernels launch kernels (CUDA's dynamic parallelism)."""
 
 SERVICES: Final = {
     "vprintf": Service(0, _own((4,), (8, 8))),

@@ -1,4 +1,4 @@
-"""What names stand for inside a kernel: registers, variables, labels and functions."""
+"""The meanings of names inside a kernel: registers, variables, labels and functions."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ ELSEWHERE: Final = -1  # the number of a kernel that is a program of its own
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register: its type and where the warp keeps it (bytes from the start of the register file).
+    """A register: its type and its place in the warp (bytes from the start of the register file).
 
-    32 lanes side by side, each of the type's width; a predicate is one 32-bit mask.
+    The values of 32 lanes are contiguous; a predicate is one 32-bit mask.
     """
 
     type: Type
     offset: int
-    vector: int = 1  # `.reg .v4` variables: how many registers side by side
-    apart: int = -1  # where its poison lies, if not at the place that it shares with others
+    vector: int = 1  # `.reg .v4` variables: the number of adjacent registers
+    apart: int = -1  # the place of its poison, if it shares its own place with others
 
     @property
     def poison(self) -> int:
-        """Where initcheck keeps its unwritten bits (bytes from the start of all poison)."""
+        """The place of initcheck's unwritten bits (bytes from the start of all poison)."""
         return self.offset if self.apart < 0 else self.apart
 
     @property
     def lane_bytes(self) -> int:
-        """What a lane's value takes; 0 for a predicate."""
+        """The bytes of a lane's value; 0 for a predicate."""
         return 0 if self.type.kind == "p" else max(self.type.bits // 8, 1)
 
     @property
     def bytes(self) -> int:
-        """What one register takes in the file."""
+        """The bytes of one register in the file."""
         return 32 * self.lane_bytes or 4
 
 
@@ -76,38 +76,38 @@ class FunctionName:
 
 @dataclass(frozen=True, slots=True)
 class BlockLabel:
-    """A label: the number of the block it starts."""
+    """A label: the number of the block that it starts."""
 
     block: int
 
     @property
     def first(self) -> int:
-        """The smallest number of a block that a branch to it may go to."""
+        """The smallest number of a block to which it may lead."""
         return self.block
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """The blocks that a branch to it may go to."""
+        """The blocks to which it may lead."""
         return (self.block,)
 
 
 Symbol: TypeAlias = Register | Variable | FunctionName
 Mark: TypeAlias = "BlockLabel | BranchTable | tree.CallTargets | tree.CallPrototype"
 Scope: TypeAlias = names.Scope[Symbol | None, Mark]
-"""The meanings of names in braces; a member of a series that is never mentioned has none."""
+"""The meanings of names in braces; without members of series that are never mentioned."""
 Key: TypeAlias = tuple[Scope, str]
-"""A register, whatever place it has: the braces that declare it, and its name."""
+"""A register, regardless of its place: the braces that declare it, and its name."""
 
 
 @dataclass(slots=True, eq=False)
 class BranchTable:
-    """A list of labels that indexed branches go by.
+    """A list of labels for indexed branches.
 
     Attributes:
         node: The directive.
-        scope: Where it stands: its labels are those seen there.
-        blocks: The blocks that they start, in the order of the list; known once the function has been read.
-        unknown: The first name of the list that no label has.
+        scope: The scope in which its labels are looked up.
+        blocks: The blocks that they start, in the order of the list; known once the whole function is planned.
+        unknown: The first name of the list that is not a label.
         first: The smallest number among `blocks`.
     """
 
@@ -118,7 +118,7 @@ class BranchTable:
     first: int = 0
 
     def resolve(self) -> None:
-        """Find the blocks, once every label of the function stands for one."""
+        """Find the blocks, once every label of the function has one."""
         found = {one.text: self.scope.label(one.text) for one in self.node.names}
         self.unknown = next((name for name, label in found.items() if not isinstance(label, BlockLabel)), "")
         labels = (found[one.text] for one in self.node.names)

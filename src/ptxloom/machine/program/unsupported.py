@@ -7,7 +7,7 @@ from ptxloom.diagnostics import PtxloomError
 _LONGEST = 200  # characters of an instruction that a message shows
 
 
-class UnsupportedInstruction(PtxloomError):  # noqa: N818 - names what was met, as UnsupportedForm does
+class UnsupportedInstruction(PtxloomError):  # noqa: N818 - names its cause, like UnsupportedForm
     """The machine cannot run an instruction (or directive); nothing has been run.
 
     Example:

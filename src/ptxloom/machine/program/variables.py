@@ -1,4 +1,4 @@
-"""Which variables in memory belong to the whole module (PTX ISA 5.4)."""
+"""The variables in memory that belong to the whole module (PTX ISA 5.4)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LASTING: Final = spelled(Owner.MODULE)  # the spaces of variables that outlive 
 
 
 class Lasting(NamedTuple):
-    """A global or const variable: where it is declared, and in which function if in one."""
+    """A global or const variable: its declaration, and the function around it, if any."""
 
     declaration: tree.Declaration
     declarator: tree.Declarator
@@ -26,7 +26,7 @@ class Lasting(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name for those outside: `function.variable` if it is a function's own, and then `function.variable#2`."""
+        """Its external name: `function.variable` if it is a function's own, and then `function.variable#2`."""
         inner = f"{self.owner}." if self.owner else ""
         return f"{inner}{self.declarator.name}{f'#{self.number}' if self.number > 1 else ''}"
 
@@ -34,7 +34,7 @@ class Lasting(NamedTuple):
 def module_variables(module: Module) -> tuple[Lasting, ...]:
     """The global and const variables of a module; their order numbers them. A definition wins over its declarations.
 
-    Those that a function declares for itself come last.
+    Those declared inside functions come last.
     """
     found: dict[str, Lasting] = {}
     inner: list[Lasting] = []
@@ -55,7 +55,7 @@ def module_variables(module: Module) -> tuple[Lasting, ...]:
 
 
 def _declared(statements: tuple[tree.Statement, ...]) -> Iterator[tuple[tree.Declaration, tree.Declarator]]:
-    """The global and const variables of a function, in its blocks too."""
+    """The global and const variables of a function, including its blocks."""
     for statement in statements:
         match statement:
             case tree.Declaration(space=space, declarators=declarators) if space in _LASTING:

@@ -75,7 +75,7 @@ def result(op: KnownOp) -> Bits:
 
 
 def _plain(op: KnownOp) -> Bits:
-    """A function of the operands, not looked into."""
+    """An opaque function of the operands."""
     return bits.opaque(64, *op.sources())
 
 

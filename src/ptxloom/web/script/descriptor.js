@@ -345,7 +345,12 @@ function typeRemarks(facts, operand) {
   const found = [];
   if (!facts.factorTypes.includes(operand.element)) {
     found.push(
-      remark("type", true, `wgmma does not multiply ${operand.element}`, `its types are ${facts.factorTypes.join(", ")}`),
+      remark(
+        "type",
+        true,
+        `wgmma does not multiply ${operand.element}`,
+        `its types are ${facts.factorTypes.join(", ")}`,
+      ),
     );
   } else if (operand.major === "mn" && !["f16", "bf16"].includes(operand.element)) {
     found.push(
@@ -359,7 +364,12 @@ function typeRemarks(facts, operand) {
   }
   if (operand.rows % 8)
     found.push(
-      remark("extent", true, `${operand.rows} is neither an M nor an N of wgmma`, "M is 64; N is a multiple of 8 up to 256"),
+      remark(
+        "extent",
+        true,
+        `${operand.rows} is neither an M nor an N of wgmma`,
+        "M is 64; N is a multiple of 8 up to 256",
+      ),
     );
   return found;
 }

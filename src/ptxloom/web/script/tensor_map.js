@@ -322,6 +322,5 @@ function copyRemarks(facts, box, say) {
       "leave space for the padding in the buffer; expect the bytes without it",
     );
   }
-  if (map.oobFill === "nan" && filledOf(box))
-    say("nan-fill", false, "the fill is 0x7ff7 in every 16 bits", "");
+  if (map.oobFill === "nan" && filledOf(box)) say("nan-fill", false, "the fill is 0x7ff7 in every 16 bits", "");
 }

@@ -184,7 +184,7 @@ def test_signed_nibbles_are_unpacked_for_signed_bytes_only() -> None:
         ("SM75_U32x4_LDSM_N", (MMAS[0], "a", "m", "f16"), "lane 0 would hold m=1, k=0 where the mma takes m=0, k=1"),
         ("SM75_U16x8_LDSM_T", (MMAS[2], "a", "m", "tf32"), "would be split between threads"),
         ("SM75_U32x1_MOVM_T", (MMAS[0], "a", "k", "f16"), "moves registers"),
-        ("SM75_U32x4_LDSM_N", (MMAS[10], "a", "k", "e2m1"), "unpacks nothing: memory holds 4 bits"),
+        ("SM75_U32x4_LDSM_N", (MMAS[10], "a", "k", "e2m1"), "does not unpack: an element has 4 bits in memory"),
         ("SM100_SU6_DU8x16_x1_LDSM_N", (MMAS[10], "a", "k", "e2m1"), "unpacks 6 bits to 8, not 4 to 8"),
         ("SM100_SU4_DU8x16_x1_LDSM_N", (MMAS[5], "a", "k", "s4"), "does not extend signs"),
         ("SM75_U32x1_LDSM_N", ("m8n8k4.row.col.f64.f64.f64.f64", "a", "k", "f64"), "spans two registers"),

@@ -36,18 +36,18 @@ def mma(
     scale_selectors: tuple[int, int, int, int] = (0, 0, 0, 0),
     target: Target | str = "sm_90",
 ) -> NDArray[Any]:
-    """Multiply and accumulate matrices that are spread over the registers of warps, bit for bit as the hardware.
+    """Multiply and accumulate matrices in registers of warps, bit for bit as on the hardware.
 
     Realises PTX ISA 9.7.14.4 (`wmma.mma`), 9.7.14.5 (`mma`) and 9.7.14.6 (`mma.sp`); `ptxloom.fragment` has the place
     of each element, `machine.tensor.recipe` the rules of sums and their evidence.
 
     Args:
         instruction: The spelling, full or from the shape on: `m16n8k16.row.col.f32.f16.f16.f32`.
-        a: `(..., 32, registers)`: for each warp and lane the registers of A; 32 bits each, 64 for `.f64`, of any type.
+        a: `(..., 32, registers)`: the registers of A of each warp and lane; 32 bits each, 64 for `.f64`, of any dtype.
         b: The registers of B, likewise.
         c: The registers of C.
         metadata: `(..., 32)`: for sparse forms, the register with the places of the elements of A.
-        selector: For sparse forms, which lanes' metadata count.
+        selector: For sparse forms, the lanes whose metadata count.
         scales: For block-scaled forms, the registers with the scales of A and of B, each `(..., 32)`.
         scale_selectors: For block-scaled forms, byte and thread of A's scales, then of B's.
         target: `sm_75` to `sm_121`: the architecture of the arithmetic. Only `sm_90` has been checked against silicon
@@ -110,7 +110,7 @@ def _batch(
     single = function(form, target, selector, scales)
     counts = (*lengths, *((1,) if form.sparse else ()), *((1, 1) if form.scale_vector else ()))
     symbol = single.symbol.replace("tensor.", "tensor.batch.", 1)
-    # a function of its own: kernels load one of this name, too
+    # a separate function: kernels load one of the same name, too
     head = f'void @"{single.symbol}"('
     inner = single.ir.replace(head, f"internal {head}", 1)
     address = helper_address(symbol, lambda: inner + _driver(symbol, single, counts, form.register_bits), light=False)
@@ -119,7 +119,7 @@ def _batch(
 
 
 def _driver(symbol: str, single: TensorFunction, counts: tuple[int, ...], bits: int) -> str:
-    """A function over arrays `(warps, 32, registers)`: each warp's registers are laid side by side for the call."""
+    """A function over arrays `(warps, 32, registers)`: each warp's registers are made contiguous for the call."""
     arrays = tuple(Value("ptr", f"%registers{index}") for index in range(len(counts)))
     warps = Value("i64", "%warps")
     b = TensorBuilder(f'"{symbol}"', (*arrays, warps))
@@ -133,7 +133,7 @@ def _driver(symbol: str, single: TensorFunction, counts: tuple[int, ...], bits: 
                     value = b.load(kind, b.at(source, lane, len(stage) * bits // 8, index * bits // 8), bits // 8)
                     b.store(value, b.at(register, lane, bits // 8), bits // 8)
         operands = ", ".join(f"ptr {register.text}" for stage in stages for register in stage)
-        b.do(f'call void @"{single.symbol}"({operands}) noinline')  # within the loops it takes a tenth more
+        b.do(f'call void @"{single.symbol}"({operands}) noinline')  # inlined into the loops it takes a tenth longer
         target = b.at(arrays[0], warp, LANES * counts[0] * bits // 8)
         with b.loop(LANES) as lane:
             for index, register in enumerate(stages[0]):

@@ -1,4 +1,4 @@
-"""What the tensor emitters add to `ir.Emitter`: stack arrays, counted loops, and 32-bit float tricks."""
+"""The extensions of `ir.Emitter` for tensor code: stack arrays, counted loops, and 32-bit float tricks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def f32(value: float) -> str:
-    """A number that `.f32` holds exactly, as LLVM spells a float constant."""
+    """A number that is exact in `.f32`, as an LLVM float constant."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
@@ -45,13 +45,13 @@ class TensorBuilder(Emitter):
         return Value("ptr", name)
 
     def array(self, byte_count: int) -> Value:
-        """Room on the stack, aligned for any vector."""
+        """A stack array, aligned for any vector."""
         name = f"%{self.fresh('slot')}"
         self.allocas.append(f"{name} = alloca [{byte_count} x i8], align 64")
         return Value("ptr", name)
 
     def settle(self, *arrays: Value) -> None:
-        """From here on, read arrays from the stack: what was stored is not also kept in registers, and spilt."""
+        """From here on, read arrays from the stack: stored values are not kept in registers as well, and spilled."""
         for array in arrays:
             self.do(f'call void asm sideeffect "", "r,~{{memory}}"({array})')
 
@@ -101,11 +101,11 @@ class TensorBuilder(Emitter):
         return self.reduce("or", condition)
 
     def reduce(self, name: str, value: Value) -> Value:
-        """All elements of a vector of integers joined by `or`, `umax`, `umin`, ..."""
+        """All elements of a vector of integers combined by `or`, `umax`, `umin`, ..."""
         return self.intrinsic(f"llvm.vector.reduce.{name}", value, result=value.element)
 
     def concat(self, parts: Sequence[Value]) -> Value:
-        """Vectors laid end to end."""
+        """Concatenated vectors."""
         joined = list(parts)
         while len(joined) > 1:
             lanes = 2 * count(joined[0].type)
@@ -142,6 +142,6 @@ class TensorBuilder(Emitter):
         self.label(done)
 
     def at(self, base: Value, index: Value, stride: int, start: int = 0) -> Value:
-        """The address `start + index * stride` bytes behind `base`."""
+        """The address `start + index * stride` bytes after `base`."""
         scaled = self.apply("mul", index, Value("i64", str(stride)))
         return self.offset(self.offset(base, scaled), start)

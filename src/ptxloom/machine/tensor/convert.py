@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.tensor.builder import TensorBuilder
 
 _F32 = FLOAT_FORMATS["f32"]
-#: What of an `.f32` a narrower type keeps.
+#: The mask of an `.f32`'s bits that a narrower type keeps.
 _KEPT = {name: -1 << _F32.fraction - FLOAT_FORMATS[name].fraction for name in ("tf32", "bf16")}
 _DIRECTED_LANES = 16
 _DIRECTED_MODE = "11"  # toward zero, and no exceptions
@@ -34,9 +34,9 @@ def decode(b: TensorBuilder, word: Value, bit: int, element: str) -> Value:
     """The element that starts at `bit` of each 32-bit word, as an exact `.f32`.
 
     Args:
-        b: Where to write.
+        b: The builder.
         word: `<L x i32>`.
-        bit: The same in every lane.
+        bit: The first bit, the same in every lane.
         element: An element type; integers become floats, which hold them exactly.
     """
     match element:
@@ -63,7 +63,7 @@ def integer(b: TensorBuilder, word: Value, bit: int, element: str) -> Value:
 
 
 def half_to_float(b: TensorBuilder, word: Value) -> Value:
-    """The value of the `.f16` in the low half of each word; what stands above is ignored."""
+    """The value of the `.f16` in the low half of each word; higher bits are ignored."""
     lanes = count(word.type)
     if has_half_conversions():
         half = b.bitcast(b.resize(word, 16), vector("half", lanes))
@@ -77,7 +77,7 @@ def half_to_float(b: TensorBuilder, word: Value) -> Value:
 
 
 def _narrow_to_float(b: TensorBuilder, word: Value, element: str) -> Value:
-    """The value of a format without infinities in the low bits of each word; what stands above is ignored."""
+    """The value of a format without infinities in the low bits of each word; higher bits are ignored."""
     form = FLOAT_FORMATS[element]
     magnitude = b.mask(word, form.sign - 1)
     scaled = b.float_of(b.shift_left(magnitude, _F32.fraction - form.fraction))
@@ -116,9 +116,9 @@ def _round_to_half(b: TensorBuilder, bits: Value) -> Value:
 
 
 def toward_zero(b: TensorBuilder, value: Value, *, odd: bool) -> Value:
-    """`i32` as `.f32`: cut toward zero, or rounded to odd, so that one more rounding does no harm.
+    """`i32` as `.f32`: truncated toward zero, or rounded to odd, so that another rounding is harmless.
 
-    Magnitudes must be below 2^31 - 64: what would be rounded up to 2^31 has no way back.
+    Magnitudes must be below 2^31 - 64: 2^31 itself cannot be converted back.
     """
     if has_directed_conversions() and count(value.type) == _DIRECTED_LANES:
         kind = like(value.type, "float")

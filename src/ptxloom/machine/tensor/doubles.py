@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def special(b: TensorBuilder, ieee: Value, finite: Value) -> Value:
-    """The result, with infinities and NaNs as IEEE arithmetic has them."""
+    """The result, with infinities and NaNs as in IEEE arithmetic."""
     infinite = b.compare("oeq", b.intrinsic("llvm.fabs", ieee), b.number(8, "double", float("inf")))
     value = b.select(infinite, b.bits_of(b.convert("fptrunc", ieee, "float")), b.bits_of(finite))
     return b.select(b.compare("uno", ieee, ieee), b.like(value, CANONICAL_NAN), value)
@@ -32,7 +32,7 @@ def rounded(b: TensorBuilder, exact: Value, *, wide: bool) -> Value:
     normal = b.select(huge, b.like(normal, INFINITY), normal)
     small = b.apply("fmul", b.intrinsic("llvm.fabs", exact), b.number(8, "double", 2.0**149))
     tiny = b.compare("ult", magnitude, b.like(magnitude, (1023 - 126) << 52))
-    # Both arms are computed; the larger's conversion is kept in range by taking the smaller of the two.
+    # Both arms are computed; a minimum keeps the conversion of large values in range.
     small = b.intrinsic("llvm.minnum", small, b.number(8, "double", 2.0**24))
     result = b.select(tiny, b.convert("fptosi", small, "i32"), normal)
     sign = b.resize(b.shift_left(b.shift_right(bits, 63), 31), 32)

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 class TensorFunction:
     """A function that computes one form for one warp.
 
-    Its arguments are pointers, one a register, each to the 32 lanes of that register side by side (`uint32`, or 64
+    Its arguments are pointers, one per register, each to the 32 contiguous lanes of that register (`uint32`, or 64
     bits wide for `.f64`): first those of D, then A, B and C, then the metadata if the form is sparse. D may be any
-    of the others. It returns nothing, reads no other memory and keeps the rounding mode.
+    of the others. It returns nothing, reads no other memory and preserves the rounding mode.
 
     Attributes:
         symbol: Its name.
         ir: A module that defines it; nothing else in it is visible from outside.
-        arguments: How many pointers it takes.
+        arguments: The number of pointers that it takes.
     """
 
     symbol: str
@@ -53,8 +53,8 @@ def function(
     """The function for a form.
 
     Args:
-        form: Which `mma`, `mma.sp` or `wmma.mma`; of a `wgmma` what a warp does with eight columns (`wgmma.tile`).
-        target: `sm_75` to `sm_121`: whose arithmetic.
+        form: Which `mma`, `mma.sp` or `wmma.mma`; for a `wgmma`, a warp's work on eight columns (`wgmma.tile`).
+        target: `sm_75` to `sm_121`: the architecture of the arithmetic.
         selector: The sparsity selector of sparse forms.
         scales: The selectors of block-scaled forms' scales.
 
@@ -84,8 +84,8 @@ class TensorStages:
     """`TensorFunction` in three parts, so that a multiplicand used several times is unpacked once.
 
     Attributes:
-        unpack: By operand, a and b: from the operand's registers to its image, the first argument.
-        bytes: The size of the images of a and b, to be aligned to 64.
+        unpack: By operand, a and b: a function from the operand's registers to its image, the first argument.
+        bytes: The size of the images of a and b, which must be aligned to 64.
         multiply: Takes the registers of D, the images of A and B, and the registers of C.
     """
 
@@ -96,7 +96,7 @@ class TensorStages:
 
 @cache
 def stages(form: MatrixForm, target: str = "sm_90") -> TensorStages | None:
-    """The parts of the function for a form; None if it is not made of parts.
+    """The parts of the function for a form; None if it does not consist of parts.
 
     Raises:
         UnsupportedForm: The architecture does not have the form.
@@ -141,9 +141,9 @@ def _unpack(form: MatrixForm, rule: Recipe, operand: str, symbol: str) -> Tensor
 
 
 def same_arithmetic(form: MatrixForm) -> MatrixForm:
-    """The form that stands for all with the same function.
+    """The representative of all forms with the same function.
 
-    The layouts of a `wmma` matter to its loads only; ordered metadata are metadata; `.rn` is the default.
+    A `wmma`'s layouts matter only to its loads; ordered metadata is metadata; `.rn` is the default.
     """
     if form.opcode == "wmma":
         form = replace(form, a_layout="row", b_layout="col")
@@ -238,7 +238,7 @@ def _scaled(
 
 
 def rule_of(recipe_: Recipe) -> Rule:
-    """What a fused sum has to know of a recipe."""
+    """The part of a recipe that a fused sum needs."""
     return Rule(recipe_.fraction_bits, recipe_.wide, recipe_.least, recipe_.group, recipe_.floor_depth)
 
 
@@ -277,7 +277,7 @@ def _steps(
     if not exponents.ranged:
         _side_by_side(b, (recipe_, rule), (factors, exponents), arrays)
         return
-    # where nothing can be cut, what is added when makes no difference
+    # if nothing is truncated, the order of additions does not matter
     with b.when(FusedSum(b, rule, factors.whole(), exponents).try_exact(addends, result)):
         exponents.complete()
         _side_by_side(b, (recipe_, rule), (factors, exponents), arrays)
@@ -289,7 +289,7 @@ def _side_by_side(
     multiplicands: tuple[Factors, Exponents],
     arrays: tuple[Value, Value],
 ) -> None:
-    """All steps of a column before the next column, if the fast way does; else one step after the other."""
+    """All steps of a column before the next column, if the fast way suffices; else one step after the other."""
     factors, exponents = multiplicands
     numbers = [Value("i64", str(step)) for step in range(len(rules[0].steps))]
     steps = [(factors.window(number), number) for number in numbers]
@@ -312,7 +312,7 @@ def _one_by_one(
     if recipe_.from_zero:
         start = b.array(size)
         _clear(b, start, factors.rows)
-    other = b.array(size)  # steps write to it and to the result in turn, to the result at last
+    other = b.array(size)  # steps alternate between it and the result, and end in the result
     last = len(recipe_.steps) - 1
     with b.loop(len(recipe_.steps)) as step:
         odd = b.apply("and", b.apply("xor", step, Value("i64", str(last))), Value("i64", "1"))
@@ -339,7 +339,7 @@ def _add_last(b: TensorBuilder, recipe_: Recipe, arrays: tuple[Value, Value], ro
         kind = vector("float", rows)
         total = b.apply("fadd", b.load(kind, b.at(addends, n, rows * 4), 4 * rows), b.load(kind, place, 4 * rows))
         if not recipe_.wide:
-            # 24 bits are more than twice 11 and two, so that the second rounding does no harm.
+            # 24 bits are more than twice 11 and two, so that the second rounding is harmless.
             total = half_to_float(b, float_to_half(b, total))
         b.store(canonical(b, total), place, 4 * rows)
 

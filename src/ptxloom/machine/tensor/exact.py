@@ -34,7 +34,7 @@ def integer_sum(b: TensorBuilder, form: MatrixForm, window: Window, c: Registers
 
 
 def integer_columns(b: TensorBuilder, form: MatrixForm, window: Window, addends: Value, results: Value) -> None:
-    """The same from columns to columns."""
+    """`integer_sum` from columns to columns."""
     rows = window.rows
     with b.loop(COLUMNS) as n:
         total = b.number(rows, "float", 0.0)
@@ -72,7 +72,7 @@ def _add_integers(
 
 
 def double_sum(b: TensorBuilder, form: MatrixForm, operands: Operands) -> None:
-    """Chains of IEEE fused multiply-adds; done again with care for payloads if one of them ends as a NaN."""
+    """Chains of IEEE fused multiply-adds; repeated with exact payloads if one of them ends as a NaN."""
     d, a, second, c = operands
     rows = form.m
     left = [_double_rows(b, a, column) for column in columns(form, "a")]
@@ -137,7 +137,7 @@ class _Chain:
         return b.compare("sgt", magnitude, b.like(magnitude, _INFINITY))
 
     def fma_with_payload(self, first: Value, second: Value, third: Value) -> Value:
-        """One step, with NaNs as the hardware hands them on: the second operand's first, then the third's."""
+        """One step, with NaNs propagated like the hardware: the second operand's first, then the third's."""
         b = self.b
         result = self.fma(first, second, third)
         bits = b.select(self.is_nan(result), b.number(count(result.type), "i64", _DEFAULT_NAN), b.bits_of(result))

@@ -1,4 +1,4 @@
-"""What is known of multiplicands before a sum is formed: the exponent of each, and of all of them together."""
+"""The exponents of multiplicands, determined before a sum is formed: of each, and of all together."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
     from ptxloom.machine.tensor.factors import Factors
 
 LEAST_FIELD, MOST_FIELD = 97, 158  # exponents -30 and 31
-FLOOR = -96  # stands for no product, and keeps the scale finite
-_FITNESS, _LAST, _FIRST = 0, 4, 8  # where in a summary
-_UNKNOWN = 2  # whether all suit the narrow way
-_FOUR = 4  # columns that are looked at together
+FLOOR = -96  # means no product, and keeps the scale finite
+_FITNESS, _LAST, _FIRST = 0, 4, 8  # offsets in a summary
+_UNKNOWN = 2  # not yet known whether all suit the narrow way
+_FOUR = 4  # columns processed together
 _SUBNORMAL = -1000  # far below what could be exact
 _HIDDEN = 1 << 23
 
 
 class ExponentRange(NamedTuple):
-    """Of some floats, as `i32`: an exponent below which they have no bits, and that of the largest's first bit."""
+    """A range of floats, as `i32`: an exponent below which they have no bits, and that of the largest's first bit."""
 
     last: Value
     first: Value
 
 
 class Exponents:
-    """The exponents of both multiplicands as bytes, whether all of them suit the narrow way, and how far they reach.
+    """The exponents of both multiplicands as bytes, whether all of them suit the narrow way, and their range.
 
     They are stored after the floats of `factors`: first their range; the bytes only when needed.
     """
@@ -50,11 +50,11 @@ class Exponents:
         self._step = Value("i64", "0")
 
     def survey_a(self) -> None:
-        """Note how far `a` reaches."""
+        """Determine the range of `a`."""
         self._survey(self._factors.a_array, self._factors.a_floats, self._summaries()[0], self._least[0])
 
     def survey_b(self) -> None:
-        """Note how far `b` reaches."""
+        """Determine the range of `b`."""
         self._survey(self._factors.b_array, self._factors.b_floats, self._summaries()[1], self._least[1])
 
     def scan(self) -> None:
@@ -64,7 +64,7 @@ class Exponents:
         self._scan_b(second)
 
     def complete(self) -> None:
-        """Find the exponents of those of `a` and `b` whose exponents are not known yet."""
+        """Find the exponents of `a` and `b` that are not known yet."""
         for summary, scan in zip(self._summaries(), (self._scan_a, self._scan_b), strict=True):
             place = self.b.offset(summary, _FITNESS)
             unknown = self.b.compare("eq", self.b.load("i32", place, 4), _word(_UNKNOWN))
@@ -113,7 +113,7 @@ class Exponents:
         return self.b.compare("ne", self.b.apply("or", *flags), _word(0))
 
     def ranges(self) -> tuple[ExponentRange, ExponentRange]:
-        """How far `a` and `b` reach."""
+        """The ranges of `a` and `b`."""
         b = self.b
         first, second = (
             ExponentRange(b.load("i32", b.offset(place, _LAST), 4), b.load("i32", b.offset(place, _FIRST), 4))
@@ -129,14 +129,14 @@ class Exponents:
         )
 
     def at_step(self, step: Value) -> Exponents:
-        """The same, looking at a step's share."""
+        """The exponents of a step's share."""
         self._step = step
         return self
 
     def largest(self, depth: int) -> tuple[Value, Value]:
         """The largest sum of exponents of each row for each column, in the form of an `.f32`: `[n][row]` of bytes.
 
-        Beside it whether there is a row without products in some column, `i1`.
+        Also whether some row has no products in some column, `i1`.
         """
         b, rows = self.b, self.rows
         array = b.array(COLUMNS * rows)
@@ -156,7 +156,7 @@ class Exponents:
         return array, b.any(b.compare("eq", least, b.like(least, FLOOR)))
 
     def _right(self, base: Value, first: int, byte: int) -> Value:
-        """The exponents of a row of `b` in four columns, each as often as there are rows."""
+        """The exponents of a row of `b` in four columns, each repeated for every row."""
         b, column_bytes = self.b, self._column_bytes
         within = byte % column_bytes
         start = byte - within + first * column_bytes
@@ -194,7 +194,7 @@ class _Scan:
         return b.select(zero, b.like(field, -127), exponent)
 
     def store(self, summary: Value) -> None:
-        """Write down whether all suit the narrow way."""
+        """Store whether all suit the narrow way."""
         b = self.b
         b.store(b.resize(b.any(self._unfit), 32), b.offset(summary, _FITNESS), 4)
 
@@ -205,7 +205,7 @@ def _range(b: TensorBuilder, bits: Value, largest: Value, smallest: Value) -> Ex
     field = b.apply("lshr", b.apply("add", smallest, _word(1)), _word(23))
     last = b.apply("add", b.apply("add", field, zeros), _word(-127 - 23))
     last = b.select(b.compare("eq", field, _word(0)), _word(_SUBNORMAL), last)
-    last = b.select(b.compare("eq", smallest, _word(-1)), _word(0), last)  # no float but zero: any bit will do
+    last = b.select(b.compare("eq", smallest, _word(-1)), _word(0), last)  # only zeros: any bit will do
     return ExponentRange(last, b.apply("add", b.apply("lshr", largest, _word(23)), _word(-127)))
 
 

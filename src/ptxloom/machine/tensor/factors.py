@@ -35,7 +35,7 @@ class Window(Protocol):
         ...
 
     def multiplier(self, position: int | Value, n: Value, first: Value | None = None, rows: int | None = None) -> Value:
-        """What these rows are multiplied with for column `n` of D: `<rows x float>`."""
+        """The multipliers of these rows for column `n` of D: `<rows x float>`."""
         ...
 
 
@@ -48,7 +48,7 @@ def _row_vector(b: TensorBuilder, base: Value, position: int | Value, shape: tup
 
 
 class Factors:
-    """`a` as columns of `rows` floats, `b` as planes: the same place in the register of every lane.
+    """`a` as columns of `rows` floats, `b` as planes: each plane has the same element of a register from every lane.
 
     Column n of row k of `b` is float `4n + step` of its plane. Both are on the stack, or in `arrays`; after the floats
     there is room for the results of `Exponents`.
@@ -69,9 +69,9 @@ class Factors:
         self.b_columns = columns(form, "b")
         order = range(form.k) if form.sparse else self.positions
         self.planes = tuple(dict.fromkeys(_plane(self.b_columns[k]) for k in order))
-        #: From one lane to the next, in bytes: the two planes of a register of `.f16` are interleaved.
+        #: The distance between lanes, in bytes: the two planes of a register of `.f16` are interleaved.
         self.lane_bytes = 8 if _converts_whole(form.b_type) else 4
-        #: How many floats each operand has.
+        #: The number of floats of each operand.
         self.a_floats = len(self.positions) * self.rows
         self.b_floats = len(self.planes) * PLANE_BYTES // 4
         self.a_array = arrays[0] or b.array(self.a_bytes)
@@ -108,7 +108,7 @@ class Factors:
                 b.store(b.convert("fpext", halves, "float"), place, 64)
 
     def b_offset(self, k: int) -> int:
-        """Where row `k` of `b` starts among the planes, in bytes; its columns follow four lanes apart."""
+        """The offset of row `k` of `b` in the planes, in bytes; its columns are four lanes apart."""
         column = self.b_columns[k]
         plane = self.planes.index(_plane(column))
         if self.lane_bytes == 8:
@@ -125,12 +125,12 @@ class Factors:
 
 
 def _converts_whole(element: str) -> bool:
-    """Whether registers are converted as they stand, both halves at once."""
+    """Whether whole registers are converted, both halves at once."""
     return element == "f16" and has_half_conversions()
 
 
 def _column_reader(b: TensorBuilder, element: str, registers: tuple[Value, ...]) -> Callable[[Column], Value]:
-    """What returns a column of `a` as floats, all rows in the order `ROWS`, tile after tile."""
+    """A function that returns a column of `a` as floats, all rows in the order `ROWS`, tile after tile."""
     if not _converts_whole(element):
         words = RegisterColumns(b, registers)
         return lambda column: decode(b, words.rows(column), column.bit, element)

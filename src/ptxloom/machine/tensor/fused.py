@@ -1,17 +1,17 @@
 """The tensor core's fused sum in vector code, exact in every bit: three ways, chosen at run time.
 
 All compute, for one column of D at a time and all rows at once: the largest exponent E among the products and C, all
-of them cut to integers in units of 2^(E - fraction bits), their exact sum, and one rounding.
+of them truncated to integers in units of 2^(E - fraction bits), their exact sum, and one rounding.
 
 *Exact* is fastest: where all multiplicands have so few bits, and such exponents, that every sum of products is a
-multiple of some 2^u below 2^(u + 22), and C is one too, nothing is cut and `.f32` holds every partial sum. Small
-integers are like this, and what has been quantised.
+multiple of some 2^u below 2^(u + 22), and C is one too, nothing is truncated and `.f32` holds every partial sum. Small
+integers are like this, and quantised values.
 
 *Narrow* is fast and takes finite operands with exponents from -30 to 31 (every finite `.f16`) and a finite C (0, or at
-least 2^-96, where all products of a sum are zeros): a product is exact in `.f32`, `fptosi` of the scaled product cuts
+least 2^-96, if all products of a sum are zeros): a product is exact in `.f32`, `fptosi` of the scaled product cuts
 toward zero, and the sum of up to 16 products fits in 32 bits: 16 * (2 - 2^-10)^2 * 2^25 = 2^31 - 2^21. C can push it
-over; that is noticed, and all is done again the other way. Exponents are added and compared as bytes, 64 at a time.
-Several steps follow one another column by column, so that one column's sums overlap with the next one's.
+over; that is detected, and all is repeated the other way. Exponents are added and compared as bytes, 64 at a time.
+Several steps are run column by column, so that one column's sums overlap with the next one's.
 
 *Wide* (`wide.py`) takes anything.
 """
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from ptxloom.machine.tensor.builder import TensorBuilder
     from ptxloom.machine.tensor.exponents import Exponents
 
-_EXACT_BITS = 22  # of the sum of all products where sums are exact anyway; C takes as many, and the sum of both 24
+_EXACT_BITS = 22  # of the sum of all products if sums are exact; C has as many, and the sum of both 24
 _NARROW_SUM = 1 << 31  # of as many products as there may be
-_BLOCK = 4  # columns whose sums are formed side by side
+_BLOCK = 4  # columns whose sums are formed together
 _LEAST_F32 = -126
 _FRACTION = FLOAT_FORMATS["f32"].fraction
-_MODEST = 60  # exponents with which nothing leaves the range of `.f32`
+_MODEST = 60  # exponents that keep everything in the range of `.f32`
 
 
 class FusedSum:
@@ -68,7 +68,7 @@ class FusedSum:
             self._add_cut(self._exponents, c, d)
 
     def _add_cut(self, exponents: Exponents, c: Value, d: Value) -> None:
-        """Add products that may have to be cut."""
+        """Add products that may have to be truncated."""
         b = self.b
         if self.window.depth << self.rule.fraction_bits + 2 > _NARROW_SUM:
             self._wide(c, d)
@@ -82,7 +82,7 @@ class FusedSum:
     # ------------------------------------------------------------------------------------------------------- exact
 
     def try_exact(self, c: Value, d: Value) -> Value:
-        """Form the sums in `.f32` if that is exact; returns whether they are still to be formed."""
+        """Form the sums in `.f32` if that is exact; returns whether they still have to be formed."""
         b = self.b
         assert self._exponents is not None
         left = b.array(4)
@@ -107,7 +107,7 @@ class FusedSum:
     def _exact_columns(self, first: Value, d: Value) -> None:
         """Add the products of a few columns to D; each column of `a` is read once for all of them."""
         b, rows = self.b, self.rows
-        b.settle(d)  # else the columns of `a` would be copied to the stack before the loop
+        b.settle(d)  # else LLVM would copy the columns of `a` to the stack before the loop
         columns = [b.apply("add", first, Value("i64", str(index))) for index in range(_BLOCK)]
         places = [b.at(d, n, rows * 4) for n in columns]
         totals = [b.load(vector("float", rows), place, 4 * rows) for place in places]
@@ -121,7 +121,7 @@ class FusedSum:
             b.store(result, place, 4 * rows)
 
     def _whole_units(self, unit: Value, c: Value, d: Value) -> Value:
-        """Whether every C is a multiple of 2^unit, of so few that it is not cut, and not -0; copies it to D."""
+        """Whether every C is a multiple of 2^unit, so few that it is not truncated, and not -0; copies it to D."""
         b, rows = self.b, self.rows
         field = b.apply("shl", b.apply("add", unit, Value("i32", str(127 + 23))), Value("i32", "23"))
         magic = b.float_of(b.splat(b.apply("or", field, Value("i32", str(1 << 22))), rows))  # rounds to units
@@ -138,7 +138,7 @@ class FusedSum:
                 above = b.compare("uge", b.mask(b.bits_of(value), 0x7FFFFFFF), most)
                 changed = b.apply("or", changed, b.resize(above, 32, signed=True))
             b.store(rounded, b.offset(d, column * rows * 4), 4 * rows)
-        # a sum with another exponent than 2^(unit + 23): C is too large, or no number
+        # a sum with another exponent than 2^(unit + 23): C is too large, or NaN
         bad = b.apply("or", changed, b.mask(moved, -(1 << 23)))
         return b.compare("eq", b.reduce("or", bad), Value("i32", "0"))
 
@@ -154,14 +154,14 @@ class FusedSum:
     # ------------------------------------------------------------------------------------------------------ narrow
 
     def narrow(self, steps: Sequence[tuple[Window, Value | None]], exponents: Exponents, c: Value, d: Value) -> Value:
-        """The fast way, through one or more steps; returns whether all is still to be formed.
+        """The fast way, through one or more steps; returns whether all sums still have to be formed.
 
-        That is so if some multiplicand or C is unfit, or a sum came near 2^31.
+        They have to if some multiplicand or C is unfit, or a sum came near 2^31.
 
         Args:
-            steps: The window of each step, and its number where there are several.
+            steps: The window of each step, and its number if there are several.
             exponents: Those of all multiplicands.
-            c: What is added to.
+            c: The addends.
             d: The results.
         """
         b = self.b
@@ -173,7 +173,7 @@ class FusedSum:
 
     def _narrow(self, steps: Sequence[tuple[Window, Value | None]], exponents: Exponents, c: Value, d: Value) -> Value:
         b, rows = self.b, self.rows
-        # leave room for C, and as much again: by hand, a sum is rounded up before it is cut
+        # leave room for C, and as much again: by hand, a sum is rounded up before it is truncated
         limit = _NARROW_SUM - (4 << self.rule.fraction_bits)
         watched = self.window.depth << self.rule.fraction_bits + 2 > limit
         addends, sums, again = b.array(rows * 4), b.array(rows * 4) if watched else None, b.array(4)
@@ -196,7 +196,7 @@ class FusedSum:
                 most = b.load(vector("i8", rows), b.at(fields, n, rows), rows)
                 value = self._cut(value, b.shift_left(b.resize(most, 32), _FRACTION), (window, n), sums)
             b.store(value, b.at(d, n, rows * 4), 4 * rows)
-        # of a finite C, products below 2^69 make nothing infinite: where C is that large, they are cut to nothing
+        # of a finite C, products below 2^69 make nothing infinite: if C is that large, they are truncated to nothing
         unfit = self._some(addends, INFINITY)
         if sums:
             unfit = b.apply("or", unfit, self._some(sums, limit))
@@ -208,12 +208,12 @@ class FusedSum:
         return self.b.any(self.b.compare("sge", found, self.b.like(found, limit)))
 
     def _note(self, place: Value, value: Value) -> None:
-        """Keep what is largest of a column."""
+        """Track the largest of a column."""
         found = self.b.load(value.type, place, 4 * self.rows)
         self.b.store(self.b.both("smax", found, value), place, 4 * self.rows)
 
     def _cut(self, addend: Value, fields: Value, share: tuple[Window, Value], sums: Value | None) -> Value:
-        """One step of one column; notes the largest sum. Exponents are where an `.f32` has them."""
+        """One step of one column; notes the largest sum. Exponents are in the position of an `.f32`'s."""
         b, rows, fraction = self.b, self.rows, self.rule.fraction_bits
         window, n = share
         own = b.mask(b.bits_of(addend), INFINITY)
@@ -243,5 +243,5 @@ class FusedSum:
 
 
 def _field(exponent: int) -> int:
-    """An exponent where an `.f32` has it: also the bits of a power of two."""
+    """An exponent in the position of an `.f32`'s: also the bits of a power of two."""
     return exponent + 127 << _FRACTION

@@ -1,4 +1,4 @@
-"""`mma.m8n8k4` with `.f16`: four products at once, one for each pair of quads. Rows of all four side by side: 32."""
+"""`mma.m8n8k4` with `.f16`: four products at once, one for each pair of quads. The rows of all four together: 32."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def store_quads(b: TensorBuilder, form: MatrixForm, array: Value, registers: tup
 
 
 def chain_sum(b: TensorBuilder, factors: QuadFactors, arrays: tuple[Value, Value], *, pairs: bool) -> None:
-    """What ptxas makes of the form for `sm_80` and later, in `.f32`; see `recipe`."""
+    """The code that ptxas emits for the form on `sm_80` and later, in `.f32`; see `recipe`."""
     c, d = arrays
     with b.loop(COLUMNS) as n:
         left = [factors.a(place) for place in range(DEPTH)]

@@ -1,28 +1,28 @@
-"""How each architecture adds up the products of an `mma`: the rules, and what each one rests on.
+"""How each architecture sums the products of an `mma`: the rules, and the evidence for each.
 
 Hopper (`sm_90`) was measured: every form was run on an H200 with random, structured and special inputs, and the rules
 below reproduce every bit (`tests/recorded/mma`). What the tensor core does by itself:
 
-- *Fused sum* (`.f16 .bf16 .tf32`, sparse or not): all products and C are cut, toward zero, to 25 fractional bits under
+- *Fused sum* (`.f16 .bf16 .tf32`, sparse or not): all products and C are cut, toward zero, to 25 fractional bits below
   the largest exponent among them, added exactly, and rounded once: toward zero to `.f32`, to nearest even to `.f16`.
   A product's exponent is the sum of its factors' exponents, not normalised; subnormals count as the format's smallest
   exponent; zeros do not count. The largest exponent counts as -133 at the least where the result is `.f32`, and as -21
-  where it is `.f16`: 7 below the type's own least. Too large becomes infinity, what rounds to zero is +0, every NaN is
+  where it is `.f16`: 7 below the type's own least. Overflow becomes infinity, a rounded zero is +0, every NaN is
   0x7fffffff (0x7fff).
-- *Double precision*: a chain of IEEE fused multiply-adds from C over rising k. A NaN operand is passed on, quieted,
-  B's before C's before A's; a NaN that arises is 0xfff8000000000000.
+- *Double precision*: a chain of IEEE fused multiply-adds from C over rising k. A NaN operand is propagated, quieted,
+  B's before C's before A's; a new NaN is 0xfff8000000000000.
 - *Integers*: exact, and modulo 2^32 or saturated once at the end.
 
-`wgmma` adds up `.f16 .bf16 .tf32` and integers as `mma` does. Its 8-bit floats are a unit of their own: 13 fractional
-bits are kept, and an `.f32` result is cut, toward zero, to 13 bits behind its first (`tests/recorded/wgmma`). Where the
-largest exponent stops counting does not show there: no product has a bit so far down.
+`wgmma` sums `.f16 .bf16 .tf32` and integers as `mma` does. Its 8-bit floats have a unit of their own: 13 fractional
+bits are kept, and an `.f32` result is cut, toward zero, to 13 bits after its first (`tests/recorded/wgmma`). Where the
+largest exponent stops counting cannot be observed there: no product has bits that low.
 
 `tcgen05.mma` has one unit for all: one fused sum over all of k, 25 bits, each format's own smallest exponent; scaled
 forms as on `sm_120`, below. It rests on results that were published for a B200 (`tests/recorded/published`).
 
-What ptxas builds from other instructions, since Hopper lacks the unit (read in the SASS, confirmed by the results):
+Built by ptxas from other instructions, as Hopper lacks the unit (read in the SASS, confirmed by the results):
 
-- `.e4m3 .e5m2`: turned into `.f16`; one fused sum from zero over the low two elements of each register, a second one
+- `.e4m3 .e5m2`: converted to `.f16`; one fused sum from zero over the low two elements of each register, a second one
   on top over the high two, then C added in one IEEE addition.
 - `mma.m8n8k4` with `.f16`: `fma` in `.f32` over rising k from zero, then plus C; where D is `.f16`:
   `(C + (a0*b0 + a1*b1)) + (a2*b2 + a3*b3)` in `.f32`, each bracket an `fma` of a product, rounded at the end.
@@ -33,13 +33,13 @@ Not measured by us (arXiv 2511.10909 published them, and its authors' MMA-Sim; l
 
 - `sm_75` to `sm_89` keep 24 fractional bits, and sum the longest k of a type in two halves, the lower first. The
   largest exponent counts as -132 or -20 at the least: 6 below the type's own. The fp8 of `sm_89` keep 13, and the
-  `.f32` of each half is cut to 13 bits behind its first, as `wgmma` does it.
-- `sm_100`, `sm_103`, `sm_110`: as Hopper, whose sequence of instructions ptxas writes for them, fp8 included.
+  `.f32` of each half is truncated to 13 bits after its first, as in `wgmma`.
+- `sm_100`, `sm_103`, `sm_110`: as Hopper, whose sequence of instructions ptxas emits for them, fp8 included.
 - `sm_120`, `sm_121`: as Hopper, but that formats of 8, 6 and 4 bits have a unit: one fused sum over all of k, 25 bits,
   each format's own smallest exponent. Scales of `.mxf8f6f4` are added to the exponents of the products. `.mxf4` and
-  `.mxf4nvf4` add up 16 products exactly, multiply the sum by its scales, and align it by their exponents, with 35 bits.
-  A scale that is NaN makes all NaN. Scaled forms are taken to have no least exponent, sparse forms to do the same with
-  what is stored.
+  `.mxf4nvf4` sum 16 products exactly, multiply the sum by its scales, and align it by their exponents, with 35 bits.
+  A NaN scale makes everything NaN. Scaled forms are assumed to have no least exponent, sparse forms to do the same with
+  the stored elements.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 class Accumulation(StrEnum):
-    """How dot products are formed."""
+    """The kinds of dot products."""
 
     FUSED = "fused"
     CHAIN = "chain"
@@ -81,14 +81,14 @@ class Recipe:
     """The arithmetic of one form on one architecture.
 
     Attributes:
-        sum: What kind of sum.
-        steps: Of a fused sum: the places along the stored row of `a` that each step adds to the result before it.
-        fraction_bits: Of a fused sum: bits kept under the largest exponent.
-        wide: Of a fused sum: each step rounds to `.f32`; else to `.f16`.
+        sum: The kind of sum.
+        steps: For a fused sum, the places along the stored row of `a` that each step adds to the previous result.
+        fraction_bits: For a fused sum, the bits kept below the largest exponent.
+        wide: For a fused sum, whether each step rounds to `.f32`; else to `.f16`.
         from_zero: The first step starts from zero and C is added at the end by itself.
-        least: Of a fused sum: the exponents of the subnormals of A and of B.
-        group: Of a fused sum: how many products are added exactly before they are aligned.
-        floor_depth: Of a fused sum: the largest exponent counts as this much less than the result's least, or as more.
+        least: For a fused sum, the exponents of the subnormals of A and of B.
+        group: For a fused sum, the number of products that are added exactly before they are aligned.
+        floor_depth: For a fused sum, how far below the result's least exponent the largest one may count.
     """
 
     sum: Accumulation
@@ -165,7 +165,7 @@ def known_forms(target: str = "sm_90") -> tuple[MatrixForm, ...]:
 
 
 def _exact(form: MatrixForm) -> Recipe | None:
-    """How a form computes whose sums are the same everywhere; None for others."""
+    """The recipe of a form whose sums are the same on all architectures; None for others."""
     if form.d_type == "s32":
         return Recipe(Accumulation.BITS if form.a_type == "b1" else Accumulation.INTEGER)
     return Recipe(Accumulation.DOUBLE) if form.a_type == "f64" else None
@@ -180,7 +180,7 @@ def _narrow(form: MatrixForm) -> Recipe:
 
 
 def _least(element: str) -> int:
-    """The exponent of a type's subnormals, in a unit that takes it as it is."""
+    """The exponent of a type's subnormals, in a unit that supports it directly."""
     return FLOAT_FORMATS[element].least_exponent
 
 

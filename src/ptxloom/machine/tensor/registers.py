@@ -24,7 +24,7 @@ _EVEN, _ODD = (0, 1, 8, 9, 4, 5, 12, 13), (2, 3, 10, 11, 6, 7, 14, 15)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Where a column of an operand (a row of `b`) is: a register for each tile of eight rows, and lane 4g + `step`."""
+    """The place of an operand's column (a row of `b`): a register for each tile of eight rows, and lane 4g + `step`."""
 
     registers: tuple[int, ...]
     step: int
@@ -64,7 +64,7 @@ def transpose(b: TensorBuilder, vectors: tuple[Value, ...]) -> tuple[Value, ...]
 
 
 class RegisterColumns:
-    """The registers of one operand, read as columns of 32-bit words: `<8 x i32>` a tile of rows."""
+    """The registers of one operand, read as columns of 32-bit words: `<8 x i32>` per tile of rows."""
 
     def __init__(self, b: TensorBuilder, registers: tuple[Value, ...]) -> None:
         self._b = b

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ScaleSelectors(NamedTuple):
-    """Which byte of the scales' registers comes first, and which lanes of a quad hold them."""
+    """The first byte in the scales' registers, and the lanes of a quad that hold them."""
 
     a_byte: int = 0
     a_thread: int = 0
@@ -71,7 +71,7 @@ class Scales:
         return values, exponents
 
     def of(self, term: Value, terms: int, n: Value, first: Value) -> tuple[Value, Value]:
-        """Of a term, for column `n` and eight rows: the product of both scales, and the sum of their exponents."""
+        """For a term, column `n` and eight rows: the product of both scales, and the sum of their exponents."""
         b = self.b
         block = b.apply("udiv", term, Value("i64", str(terms // self._blocks)))
         found: list[Value] = []

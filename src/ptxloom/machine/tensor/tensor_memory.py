@@ -1,6 +1,6 @@
 """A whole `tcgen05.mma` of a CTA as an LLVM function of a `TensorJob`: tile after tile, exact in every bit.
 
-A tile is what an `mma` of 16 rows and eight columns computes, with `tcgen05`'s own arithmetic (`recipe`). The tiles of
+A tile is the result of an `mma` of 16 rows and eight columns, with `tcgen05`'s own arithmetic (`recipe`). The tiles of
 A and B are unpacked once. C and D are read and written where they are: 16 lanes of eight columns of tensor memory.
 """
 
@@ -43,12 +43,12 @@ _BACK: Final = tuple(_ORDER.index(row) for row in range(_M))
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What is computed.
+    """A kind of product.
 
     Attributes:
-        form: A tile of it, as the `mma` of that shape.
-        rule: How it adds up.
-        across: Bytes of an element of A and of B whose lines are contiguous; 0 where k does.
+        form: The form of one tile, as the `mma` of that shape.
+        rule: Its recipe.
+        across: The bytes of an element of A and of B if lines are contiguous; 0 if k is.
     """
 
     form: MatrixForm
@@ -57,11 +57,11 @@ class _Kind:
 
     @property
     def has_images(self) -> bool:
-        """Whether tiles are unpacked once: metadata make tiles of B depend on those of A."""
+        """Whether tiles are unpacked once: with metadata, tiles of B depend on those of A."""
         return not self.form.sparse
 
     def raw_bytes(self, operand: str) -> int:
-        """The bytes of a tile as it is brought."""
+        """The bytes of a tile before unpacking."""
         return self.form.registers(operand) * REGISTER_BYTES
 
 
@@ -70,9 +70,9 @@ def function(form: MatrixForm, across: tuple[int, int] = (0, 0), target: str = "
     """The function for products of a kind.
 
     Args:
-        form: A tile of it: `tcgen05`, m 16, n 8.
-        across: Bytes of an element of A and of B whose lines are contiguous in shared memory; else 0.
-        target: Whose arithmetic.
+        form: The form of one tile: `tcgen05`, m 16, n 8.
+        across: The bytes of an element of A and of B if lines are contiguous in shared memory; else 0.
+        target: The architecture of the arithmetic.
     """
     name = ".".join(
         (form.a_type, form.b_type, form.d_type, form.kind, form.scale_vector, form.scale_type, form.sparse,
@@ -137,7 +137,7 @@ def _is_surveyed(kind: _Kind) -> bool:
 
 
 def _registers(b: TensorBuilder, kind: _Kind, operand: str, raw: Value) -> tuple[Value, ...]:
-    """The registers of a tile: as they are, or made of its columns."""
+    """The registers of a tile: unchanged, or built from its columns."""
     count = kind.form.registers(operand)
     across = kind.across[0 if operand == "a" else 1]
     if not across:
@@ -145,7 +145,7 @@ def _registers(b: TensorBuilder, kind: _Kind, operand: str, raw: Value) -> tuple
     room = b.array(count * REGISTER_BYTES)
     rows = _M if operand == "a" else COLUMNS
     halves = rows // 8
-    depth = 16 // across  # columns that a register has something of
+    depth = 16 // across  # columns with a part in a register
     scalar = f"i{8 * across}"
     for part in range(count // halves):
         block = b.load(vector(scalar, depth * rows), b.offset(raw, part * depth * rows * across), 4)
@@ -180,7 +180,7 @@ def _multiply(kind: _Kind) -> TensorBuilder:
 
 
 def _factors(b: TensorBuilder, kind: _Kind, left: Value, right: Value) -> Factors:
-    """The images of two tiles; of a sparse product what their registers and the metadata come to."""
+    """The images of two tiles; for a sparse product, factors from their registers and the metadata."""
     if kind.has_images:
         images = tuple(
             b.at(_JOB, tile, IMAGE_BYTES, _FIELDS[f"{operand}_image"])
@@ -196,7 +196,7 @@ def _factors(b: TensorBuilder, kind: _Kind, left: Value, right: Value) -> Factor
 
 
 class _TensorSparse(SparseFactors):
-    """With the metadata of a row in a word of 64 bits, four a chunk."""
+    """With the metadata of a row in a 64-bit word, four bits per chunk."""
 
     def _choices(self, metadata: tuple[Value, int]) -> Value:
         b = self.b
@@ -209,7 +209,7 @@ class _TensorSparse(SparseFactors):
 
 
 class _TensorScales(Scales):
-    """With the scales of a row, and of a column, in a word of 64 bits."""
+    """With the scales of a row, and of a column, in a 64-bit word."""
 
     def _words(self, registers: tuple[Value, Value], selectors: ScaleSelectors) -> tuple[Value, Value]:
         del selectors
@@ -219,7 +219,7 @@ class _TensorScales(Scales):
 
 
 def _addends(b: TensorBuilder, kind: _Kind, d: Value) -> Value:
-    """C as columns, scaled; zeros if it is not wanted."""
+    """C as columns, scaled; zeros if it is not added."""
     array = b.array(COLUMNS * _M * 4)
     wanted = b.compare("ne", b.load("i32", b.offset(_JOB, _FIELDS["adds"]), 4), Value("i32", "0"))
     power = b.bitcast(b.load("i32", b.offset(_JOB, _FIELDS["power"]), 4), "float")
@@ -237,7 +237,7 @@ def _addends(b: TensorBuilder, kind: _Kind, d: Value) -> Value:
 
 
 def _store(b: TensorBuilder, kind: _Kind, results: Value, d: Value) -> None:
-    """Columns to D; of halves a column of tensor memory has one, in its low half."""
+    """Columns to D; a column of tensor memory has one half, in its low bits."""
     for n in range(COLUMNS):
         word = b.load(vector("i32", _M), b.offset(results, n * _M * 4), 64)
         if kind.form.d_type == "f16":

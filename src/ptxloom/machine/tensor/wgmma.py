@@ -1,4 +1,4 @@
-"""How `wgmma` stands on `mma`: each of the four warps computes its 16 rows, in tiles of `m16n8`.
+"""How `wgmma` is built on `mma`: each of the four warps computes its 16 rows, in tiles of `m16n8`.
 
 A tile's registers are those of the `mma` of that shape (PTX ISA 9.7.15.5.1), eight columns of D after the other. In
 shared memory, too, each register of an `mma` factor is one core matrix: eight rows of 16 bytes, lane after lane.
@@ -17,9 +17,9 @@ _TILE_ROWS, _TILE_COLUMNS = 16, 8
 
 
 def tile(form: MatrixForm) -> MatrixForm:
-    """The `mma` that has the factors and the result of one tile of a `wgmma`; of another product the product itself.
+    """The `mma` that has the factors and the result of one tile of a `wgmma`; any other product unchanged.
 
-    Of 8-bit floats it need not be one that PTX has, nor is its arithmetic that of `mma`.
+    For 8-bit floats PTX may not have it, and its arithmetic is not that of `mma`.
     """
     if form.opcode != "wgmma":
         return form

@@ -1,6 +1,6 @@
 """The fused sum of anything: products in `.f64`, and IEEE arithmetic beside it to see infinities and NaNs.
 
-The terms of a sum are single products, or what an architecture adds up exactly before it aligns: groups of products.
+The terms of a sum are single products, or groups of products that an architecture sums exactly before alignment.
 Block-scaled forms multiply every term by its row's and its column's scale.
 """
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from ptxloom.machine.tensor.scales import Scales
 
 _F32_FRACTION_BITS: Final = FLOAT_FORMATS["f32"].fraction
-_NOTHING: Final = -400  # an exponent below all
+_NOTHING: Final = -400  # an exponent below all others
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Of a fused sum.
+    """The rule of a fused sum.
 
     Attributes:
-        fraction_bits: Bits kept under the largest exponent.
-        wide: The result is `.f32`, else `.f16`.
-        least: The least exponents that the multiplicands of A and of B have.
-        group: How many products are added exactly, and aligned as one.
-        floor_depth: How far below the result's least exponent the one may be that terms are aligned by.
+        fraction_bits: The bits kept below the largest exponent.
+        wide: Whether the result is `.f32`, else `.f16`.
+        least: The least exponents of the multiplicands of A and of B.
+        group: The number of products that are added exactly, and aligned as one.
+        floor_depth: How far below the result's least exponent the alignment exponent may be.
     """
 
     fraction_bits: int
@@ -42,17 +42,17 @@ class Rule:
 
     @property
     def least_c(self) -> int:
-        """The least exponent that C has, which is of the result's type."""
+        """The least exponent of C, which has the result's type."""
         return -126 if self.wide else -14
 
     @property
     def floor(self) -> int:
-        """The least exponent that terms are aligned by: smaller ones lose bits too far below it."""
+        """The least exponent for alignment: smaller terms lose bits too far below it."""
         return self.least_c - self.floor_depth
 
     @property
     def dropped(self) -> int:
-        """How many of the low bits of an `.f32` result are zeros: it keeps no more than the sum."""
+        """The number of low bits of an `.f32` result that are zero: it has no more bits than the sum."""
         return max(_F32_FRACTION_BITS - self.fraction_bits, 0) if self.wide else 0
 
 
@@ -62,14 +62,14 @@ def shortened(b: TensorBuilder, rule: Rule, result: Value) -> Value:
 
 
 class WideSum:
-    """One step of a fused sum over a window of the factors; C and D as `FusedSum` has them."""
+    """One step of a fused sum over a window of the factors; C and D as in `FusedSum`."""
 
     def __init__(self, b: TensorBuilder, rule: Rule, window: Window, scales: Scales | None = None) -> None:
         self.b = b
         self.rule = rule
         self.window = window
         self._scales = scales
-        self._floor = rule.floor if scales is None else _NOTHING  # no scaled form has been measured so far down
+        self._floor = rule.floor if scales is None else _NOTHING  # scaled forms: not measured so far down
         self._terms = window.depth // rule.group
 
     def add(self, c: Value, d: Value) -> None:
@@ -103,11 +103,11 @@ class WideSum:
         b.store(special(b, b.load(own.type, ieee, 64), finite), places[1], 32)
 
     def _cut(self, value: Value, scale: Value) -> Value:
-        """In units of the last bit that is kept, toward zero."""
+        """Truncate to units of the last kept bit, toward zero."""
         return self.b.intrinsic("llvm.trunc", self.b.apply("fmul", value, scale))
 
     def _term(self, term: Value, n: Value, first: Value) -> tuple[Value, Value]:
-        """A term, exactly, and the exponent that it is aligned by."""
+        """A term, exactly, and its exponent for alignment."""
         b = self.b
         if self.rule.group == 1:
             value, above = self._product(term, n, first)

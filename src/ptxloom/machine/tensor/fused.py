@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from ptxloom.machine.tensor.builder import TensorBuilder
     from ptxloom.machine.tensor.exponents import Exponents
 
-_EXACT_BITS = 22  # of the sum of all products if sums are exact; C has as many, and the sum of both 24
+_EXACT_BITS = 22  # of the sum of all products where sums are exact anyway; C takes as many, and the sum of both 24
 _NARROW_SUM = 1 << 31  # of as many products as there may be
-_BLOCK = 4  # columns whose sums are formed together
+_BLOCK = 4  # columns whose sums are formed side by side
 _LEAST_F32 = -126
 _FRACTION = FLOAT_FORMATS["f32"].fraction
-_MODEST = 60  # exponents that keep everything in the range of `.f32`
+_MODEST = 60  # exponents with which nothing leaves the range of `.f32`
 
 
 class FusedSum:

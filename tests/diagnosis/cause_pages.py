@@ -138,6 +138,7 @@ SHOWN: Final = {
         )
         for bug in suspected.BUGS
     },
+    "missing-barrier": Shown(suspected.RACE, "A CTA of two warps turns 64 numbers around through shared memory."),
     "unknown": _shown("direct-f16/a-rows-by-lane", f"{_DIRECT} The row of A follows from the lane in no plain way."),
 }
 """What shows each cause."""
@@ -147,8 +148,9 @@ def examined(bug: PlantedBug, *, repaired: bool) -> Examination:
     """What `why` says of a bug's kernel, as it is or as it should be."""
     made = bug.kernel.make if repaired else bug.make or bug.kernel.make
     text = bug.kernel.text if repaired else bug.text
-    if bug in suspected.BUGS:  # which no law tells
-        return Examination(tuple(suspected.suspected(bug.kernel, text)), 0, 0)
+    if bug in suspected.BUGS or bug is suspected.RACE:  # which no law tells
+        found = suspected.suspected(bug.kernel, text, watched=bug is suspected.RACE)
+        return Examination(tuple(found), 0, 0)
     record = launch(bug.kernel, text, made(), provenance=True).provenance
     assert record is not None
     return examine(record, bug.kernel.says, names=dict(enumerate(bug.kernel.names)))

@@ -10,7 +10,8 @@ import numpy as np
 from diagnosis.planted.model import Edit, PlantedBug, RightKernel
 from ptxloom.comparison import Reference
 from ptxloom.diagnosis.suspects import Trials, diagnoses, search
-from ptxloom.machine import kernel
+from ptxloom.machine import LaunchError, kernel
+from ptxloom.machine.launch.options import DEFAULT_CHECKS
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from diagnosis.planted.model import Array
     from ptxloom.diagnosis import Diagnosis
-    from ptxloom.machine import Kernel, LaunchResult
+    from ptxloom.machine import Hazard, Kernel, LaunchResult
 
 _ROWS: Final = 7
 _COLUMNS: Final = 12
@@ -342,8 +343,56 @@ SHIFTED: Final = RightKernel("shifted", _SHIFTED, (1,), 32, _and_three, ("Y", "b
 """The number of the thread and 3."""
 
 
-def trials_of(case: RightKernel, text: str) -> Trials:
-    """The launch of a text of a kernel, to be made again and again."""
+_REVERSED: Final = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 X, .param .u64 Y)
+{
+  .reg .b32 %i, %j, %own, %other, %s;
+  .reg .f32 %x;
+  .reg .b64 %from, %to, %at;
+  .shared .align 4 .b8 tile[512];
+  ld.param.u64 %from, [X];
+  ld.param.u64 %to, [Y];
+  mov.u32 %i, %tid.x;
+  mul.wide.u32 %at, %i, 4;
+  add.u64 %from, %from, %at;
+  add.u64 %to, %to, %at;
+  mov.u32 %s, tile;
+  mad.lo.u32 %own, %i, 4, %s;
+  sub.u32 %j, 63, %i; // other
+  mad.lo.u32 %other, %j, 4, %s;
+  ld.global.f32 %x, [%from];
+  st.shared.f32 [%own], %x; // written
+  bar.sync 0; // barrier
+  ld.shared.f32 %x, [%other]; // read
+  st.global.f32 [%to], %x;
+  ret;
+}
+"""
+
+
+def _backwards(x: Array, *_: Any) -> Array:
+    result: Array = x[::-1]
+    return result
+
+
+REVERSED: Final = RightKernel("reversed", _REVERSED, (1,), 64, _pairs, ("X", "Y"), output=1, reference=_backwards)
+"""64 numbers backwards, through shared memory."""
+RACE: Final = PlantedBug(
+    "barrier-forgotten",
+    REVERSED,
+    "missing-barrier",
+    "Y",
+    (Edit("barrier", "bar.sync 0;", ""),),
+    ("written", "read"),
+)
+TOOLS: Final = ("memcheck", "racecheck", "initcheck", "synccheck")
+
+
+def trials_of(case: RightKernel, text: str, *, watched: bool = False) -> Trials:
+    """The launch of a text of a kernel, to be made again and again; what the tools find, if they watch."""
     made = kernel(parse(text, case.name), case.entry, target=case.target)
     arguments = case.make()
 
@@ -352,12 +401,23 @@ def trials_of(case: RightKernel, text: str) -> Trials:
 
     wanted = Reference(case.reference(*arguments), names=case.names)
     numbers = tuple(one for one in (*arguments, *case.grid, case.block) if isinstance(one, int))
-    return Trials(again, arguments, {case.output: wanted}, made, numbers, int(np.prod(case.grid)))
+    found: tuple[Hazard, ...] = ()
+    if watched:
+        try:
+            found = again(made, checks=TOOLS).hazards
+        except LaunchError as error:
+            found = error.hazards
+        for old, new in zip(arguments, case.make(), strict=True):
+            if isinstance(old, np.ndarray):
+                old[...] = new
+    checks = TOOLS if found else DEFAULT_CHECKS
+    ctas = int(np.prod(case.grid))
+    return Trials(again, arguments, {case.output: wanted}, made, numbers, ctas, hazards=found, checks=checks)
 
 
-def suspected(case: RightKernel, text: str) -> list[Diagnosis]:
+def suspected(case: RightKernel, text: str, *, watched: bool = False) -> list[Diagnosis]:
     """What the search says of a text of a kernel."""
-    trials = trials_of(case, text)
+    trials = trials_of(case, text, watched=watched)
     return diagnoses(search(trials), trials)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.cli.arguments.limit_arguments import limits
 from ptxloom.cli.launch_files.expectations import references
 from ptxloom.cli.launch_files.fitted import fitted
 from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.diagnosis.suspects import Trials, diagnoses, search
+from ptxloom.diagnosis.suspects.hazardous import watched
 from ptxloom.machine import kernel
 from ptxloom.machine.port.prepare import AS_WRITTEN
 from ptxloom.machine.port.region import Budget
@@ -26,24 +27,44 @@ if TYPE_CHECKING:
     from ptxloom.views.runs.diagnoses import ReportedRun
 
 
-def with_suspects(told: ReportedRun, module: Module, options: Options) -> ReportedRun:
+_SECONDS: Final = 14.0  # of a processor, that all may take until a search has ended
+_LEAST_SECONDS: Final = 4.0  # for a search, even so
+
+
+def with_suspects(told: ReportedRun, module: Module, options: Options, spent: float) -> ReportedRun:
     """The report of a run, and the lines whose change would make its result right.
 
-    If a tool found something, a law is certain of a cause, or sums are fused, nothing is tried.
+    If a law is certain of a cause, or sums are fused, nothing is tried. If a tool found something, a change must
+    silence the tools, too.
+
+    Args:
+        told: The report.
+        module: The kernel's.
+        options: Of the command.
+        spent: Seconds of a processor that the command has taken: the search has what is left.
     """
     launch = fitted(read_launch(options.file, Budget(options.memory_limit), options), module)
     downgraded = any(one.downgrade is not None for one in told.comparisons)
-    known = told.hazards or told.ended or any(one.certain for one in told.examined.found)
-    if not told.wrong or known or downgraded or launch.contract != AS_WRITTEN:
+    late = any(one.rule == "synccheck.no-progress" for one in told.hazards)
+    known = late or (told.ended and not told.hazards) or any(one.certain for one in told.examined.found)
+    unknown = bool(launch.comparisons) if told.hazards else bool(told.wrong)
+    if not unknown or known or downgraded or launch.contract != AS_WRITTEN:
         return told
     compiled = kernel(module, launch.kernel, launch.target)
+    unwritten = [a.value for a in launch.arguments if a.empty]
 
     def again(changed: Kernel, **more: Any) -> LaunchResult:
-        return launch.launch(changed, threads=1, **{**limits(options), **more})
+        return launch.launch(changed, threads=1, uninitialised=unwritten, **{**limits(options), **more})
 
     passed = [one.passed for one in launch.arguments]
-    trials = Trials(again, passed, references(launch, compiled), compiled, _numbers(launch), _ctas(launch))
-    found = in_order(told.examined.found, diagnoses(search(trials), trials))
+    references_ = references(launch, compiled)
+    checks = watched(told.hazards, unwritten=bool(unwritten))
+    trials = Trials(
+        again, passed, references_, compiled, _numbers(launch), _ctas(launch), hazards=told.hazards, checks=checks
+    )
+    found = in_order(
+        told.examined.found, diagnoses(search(trials, seconds=max(_SECONDS - spent, _LEAST_SECONDS)), trials)
+    )
     return replace(told, examined=replace(told.examined, found=found))
 
 

@@ -88,6 +88,7 @@ class Diagnosis:
         repair: The change of the PTX, if it is one.
         picture: One operand as it is and as it should be.
         alternative: Whether another diagnosis is the likelier one.
+        silences: Whether tools found something that they do not find with the repair.
     """
 
     law: str
@@ -106,6 +107,7 @@ class Diagnosis:
     repair: Repair | None = field(repr=False, default=None)
     picture: Picture | None = field(repr=False, default=None)
     alternative: bool = False
+    silences: bool = False
 
     _repr_mimebundle_ = mimebundle
 

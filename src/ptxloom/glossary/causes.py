@@ -283,6 +283,13 @@ _CAUSES: Final = (
         "Join the value that is named at that line.",
     ),
     Cause(
+        "missing-barrier",
+        "A barrier is missing, or not all threads reach it",
+        "Accesses race, or threads wait at different places; with a barrier at the place that is named, no tool finds "
+        "anything, and the whole result is right.",
+        "Put `__syncthreads()` (`bar.sync`) between the two accesses, where all threads of the CTA come by.",
+    ),
+    Cause(
         "unknown",
         "No single change explains it",
         "A law is broken, and none of the changes that are known mends all elements.",

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import replace
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.dataclass import dataclass
 from ptxloom.diagnosis.suspects.addresses import missing_indices
+from ptxloom.diagnosis.suspects.barriers import barriers
+from ptxloom.diagnosis.suspects.batches import AT_ONCE, batches, in_turn, still
 from ptxloom.diagnosis.suspects.bounds import bounds
 from ptxloom.diagnosis.suspects.changes import together
 from ptxloom.diagnosis.suspects.computed_numbers import solved, unknowns
 from ptxloom.diagnosis.suspects.confusions import confusions
 from ptxloom.diagnosis.suspects.everywhere import everywhere
 from ptxloom.diagnosis.suspects.evidence import Evidence
+from ptxloom.diagnosis.suspects.found import Found
+from ptxloom.diagnosis.suspects.hazardous import Concern
 from ptxloom.diagnosis.suspects.literals import literals, of_pool
 from ptxloom.diagnosis.suspects.operands import DefUse
 from ptxloom.diagnosis.suspects.parts import ALL, part_of
@@ -30,7 +33,6 @@ from ptxloom.diagnosis.suspects.variants import form_of, with_all
 from ptxloom.diagnosis.suspects.widths import wider, writers
 from ptxloom.machine.kernel import Kernel
 from ptxloom.machine.launch.launch_limits import may_fill_a_warp
-from ptxloom.machine.launch.options import DEFAULT_CHECKS
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.readings.effects import stops
 from ptxloom.syntax import tree
@@ -42,11 +44,10 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.suspects.changes import Change
     from ptxloom.diagnosis.suspects.computed_numbers import Unknown
     from ptxloom.diagnosis.suspects.parts import CtaRange
-    from ptxloom.diagnosis.suspects.ranking import Suspected
     from ptxloom.diagnosis.suspects.trials import Judged, Trials
 
-_CHECKS: Final = frozenset(DEFAULT_CHECKS)
-_AT_ONCE: Final = 256  # changes that are compiled together
+_WATCHED_AT_ONCE: Final = 48  # the same where all tools watch, whose code is longer
+_LINES: Final = 6  # instructions that a change adds
 _COMPILE: Final = 0.2e-3  # seconds that an instruction takes to be compiled
 _TRIAL: Final = 1.0e-3  # seconds that a launch takes, beside its instructions
 _RUN: Final = 8e-9  # seconds that an instruction of a warp takes
@@ -60,58 +61,45 @@ _LARGEST: Final = 1 << 16  # of the numbers of a program that may stand for anot
 _MOST_NUMBERS: Final = 40
 _MOST_BOUNDS: Final = 8
 _LEAST_TIMEOUT: Final = 20.0  # seconds: only what waits for ever takes as long
-_ABOUT: Final = 1.5  # of a likelihood, in ranks
 _MOST_TURNS: Final = (1 << 32) - 1
 _FIRST_TURNS: Final = 1024  # of loops that a thread may take, or
 _TIMES_TURNS: Final = 4  # what it takes by itself
+_HAZARDOUS_TURNS: Final = 1 << 13  # the same where a tool ends the kernel by itself
+_LEAST_AT_WORST: Final = 1 << 16  # instructions of a trial that is ended, there
 _TIMES: Final = 50  # what the kernel takes by itself
 
 
-@dataclass(eq=False, slots=True)
-class Found:
-    """The result of the search.
-
-    Attributes:
-        mends: The changes that mend everything.
-        nearly: Those that make some elements right and none wrong, and how many; the best first.
-        tried: How many changes were tried.
-        is_complete: Whether all planned changes were tried.
-        before: Which elements are wrong with no change.
-        suspected: The lines that go best with what is wrong, the best first; empty if a change mends all.
-    """
-
-    before: Judged
-    mends: list[Change] = field(default_factory=list)
-    nearly: list[tuple[int, Change]] = field(default_factory=list)
-    tried: int = 0
-    is_complete: bool = True
-    suspected: list[Suspected] = field(default_factory=list)
-
-
-def search(trials: Trials, *, patience: float = _PATIENCE) -> Found:
+def search(trials: Trials, *, patience: float = _PATIENCE, seconds: float | None = None) -> Found:
     """Try changes of a kernel whose result is wrong.
 
     Args:
         trials: The launch and its required results.
         patience: The budget, in counted seconds.
+        seconds: Of a processor, that the search may take at most; by default three for each of these.
     """
-    return _Search(trials, patience).found()
+    most = _DEAREST * patience
+    return _Search(trials, patience, most if seconds is None else min(most, seconds)).found()
 
 
 class _Search:
-    def __init__(self, trials: Trials, patience: float) -> None:
+    def __init__(self, trials: Trials, patience: float, seconds: float) -> None:
         self._trials = trials
         self._left = patience
-        self._end = process_time() + _DEAREST * patience
+        self._end = process_time() + seconds
+        self._dear = 0.0  # seconds of a processor that an instruction took to be compiled
         self._part: CtaRange | None = None
         self._most = 0  # elements that a trial of a part has made right
         program = trials.kernel.program
         self._program = program
+        self._checks = frozenset(trials.checks)
+        self._concern = Concern(trials.hazards, program) if trials.hazards else None
         self._line_of: dict[int, object] = {op.site: home_line(program.module, op.node.start) for op in program.ops}
         source = program.module.source
         self._ops = [
             op for op in program.ops if op.node.source is source and op.node.start < op.node.end and not stops(op.node)
         ]
+        if self._concern is not None:
+            self._ops = [op for op in self._ops if op.site in self._concern.scores]
         self._written_by = writers(program.ops)
         self._is_whole = may_fill_a_warp(program.entry.node.directives)
         self._sources = Sources(program, self._line_of, trials.kernel.needs.parameters)
@@ -126,14 +114,17 @@ class _Search:
         trials.run(unchanged.kernel)
         start = monotonic()
         found = Found(trials.run(unchanged.kernel))
-        self._turns = self._turns_of(unchanged.kernel) if found.before.ran else _MOST_TURNS
+        self._turns = self._turns_of(unchanged.kernel) if found.before.finished else _HAZARDOUS_TURNS
         self._ends_at_worst = _TIMES_TURNS * found.before.instructions
         self._timeout = max(_LEAST_TIMEOUT, _TIMES * (monotonic() - start))
+        if self._concern is not None:
+            return found if found.before.ran else self._of_hazards(found, self._concern)
         if not (found.before.ran and found.before.wrong.any()):
             return found
         self._part = self._part_of(unchanged.kernel, found.before)
         seen = found.before.wrong if self._part is None else found.before.wrong & self._part.owned
         self._evidence = Evidence(found.before._replace(wrong=seen))
+        self._score = self._evidence.score
         shown = True if self._part is None else self._part.owned
         self._ranking = Ranking(seen, ~found.before.wrong & shown)
         self._disturb()
@@ -157,6 +148,22 @@ class _Search:
             found.suspected = self._ranking.suspected(self._ops, self._evidence, self._program)
         return found
 
+    def _of_hazards(self, found: Found, concern: Concern) -> Found:
+        """Try changes of what stands behind the hazards: there, the tools are the judges."""
+        self._score, self._ranking = concern.score, Ranking(found.before.wrong, ~found.before.wrong)
+        self._ends_at_worst = max(self._ends_at_worst, _LEAST_AT_WORST)
+        for tier in (
+            (self._likeliest, self._registers),
+            (self._numbers, self._terms, self._shifts),
+            (self._accesses, self._farther),
+        ):
+            alike = together((one for several in tier for one in several()), self._line_of)
+            ordered = barriers(concern.ops, self._program) if tier[0] == self._likeliest and concern.is_order else ()
+            self._try_all(in_turn(self._scored((*ordered, *alike))), found)
+            if found.mends or not found.is_complete:
+                break
+        return found
+
     def _is_spent(self) -> bool:
         """Whether the budget is used up."""
         return self._left < 0 or process_time() > self._end
@@ -164,14 +171,17 @@ class _Search:
     def _turns_of(self, unchanged: Kernel) -> int:
         """The number of loop iterations that a thread may make; beyond it, a loop counts as endless."""
         turns = _FIRST_TURNS
-        while turns < _MOST_TURNS and not self._trials.run(unchanged, (0, 0, 0, 0, turns // _TIMES_TURNS, 0, *ALL)).ran:
+        while (
+            turns < _MOST_TURNS
+            and not self._trials.run(unchanged, (0, 0, 0, 0, turns // _TIMES_TURNS, 0, *ALL)).finished
+        ):
             turns *= _TIMES_TURNS
         return min(turns, _MOST_TURNS)
 
     def _disturb(self) -> None:
         """Determine what each instruction affects, within half of the search's budget."""
         kept, end = self._left / 2, (process_time() + self._end) / 2
-        for batch in _batches(self._evidence.changes(self._ops, self._line_of)):
+        for batch in batches(self._evidence.changes(self._ops, self._line_of)):
             made = self._compiled(batch)
             for number, change in enumerate(batch if made is not None else (), 1):
                 assert made is not None  # noqa: S101 - the loop would be empty
@@ -192,7 +202,7 @@ class _Search:
 
     def _scored(self, changes: Iterable[Change]) -> list[Change]:
         """The changes with their scores: 0 for those that seem to affect no wrong element."""
-        return [replace(one, score=self._evidence.score(one)) for one in changes]
+        return [replace(one, score=self._score(one)) for one in changes]
 
     # --- what is tried ---
 
@@ -278,14 +288,17 @@ class _Search:
     # --- how ---
 
     def _try_all(self, changes: list[Change], found: Found) -> None:
-        waiting = list(_batches(changes))
+        waiting = list(batches(changes, AT_ONCE if self._concern is None else _WATCHED_AT_ONCE))
         while waiting:
             if self._is_spent():
                 found.is_complete = False
                 return
-            batch = _still(waiting.pop(0), found)
+            batch = still(waiting.pop(0), found)
             if not batch:
                 continue
+            if process_time() + self._dear * (len(self._program.ops) + _LINES * len(batch)) > self._end:
+                found.is_complete = False
+                continue  # a smaller one may be left
             made = self._compiled(batch)
             if made is not None:
                 self._try(batch, made, found)
@@ -300,14 +313,17 @@ class _Search:
             module, numbers = with_all(self._program.module, batch, self._sources, self._program.ops)
             made = Kernel(module, own.name, own.needs.target, unchecked=True)
             self._left -= _COMPILE * len(made.program.ops)
-            made.code.address(whole=self._is_whole, checks=_CHECKS)  # before the time of a trial is measured
+            start = process_time()
+            made.code.address(whole=self._is_whole, checks=self._checks)  # before the time of a trial is measured
         except UnsupportedInstruction:
             return None
+        if batch:
+            self._dear = max(self._dear, (process_time() - start) / len(made.program.ops))
         return _Compiled(made, numbers)
 
     def _try(self, batch: list[Change], made: _Compiled, found: Found) -> None:
         for number, change in zip(made.numbers, batch, strict=True):
-            if not _still([change], found):
+            if not still([change], found):
                 continue
             self._try_one(change, made.kernel, (number, 0, change.value, change.source), found)
             if 1 < len(change.rewrites) <= _FEW and not change.entire:
@@ -318,11 +334,15 @@ class _Search:
     def _run(self, change: Change, kernel: Kernel, choice: tuple[int, ...], *, whole: bool = False) -> Judged:
         """Run a trial, on the part of the grid with wrong elements or on the whole, and charge its cost."""
         part = None if whole else self._part
-        start = monotonic()
-        parts = kernel.code.known_address(whole=False, checks=_CHECKS)
+        start, began = monotonic(), process_time()
+        parts = kernel.code.known_address(whole=False, checks=self._checks)
         after = self._trials.run(kernel, (*choice, self._turns, 0, *(part or ALL)[:2]), timeout=self._timeout)
         hung = not after.instructions and monotonic() - start > self._timeout
-        if hung and parts != kernel.code.known_address(whole=False, checks=_CHECKS):  # which took the time
+        compiled = parts != kernel.code.known_address(whole=False, checks=self._checks)  # which took the time
+        if hung and compiled:
+            return self._run(change, kernel, choice, whole=whole)
+        if hung and process_time() - began < self._timeout / 2:  # other programs had the processor
+            self._timeout *= 2
             return self._run(change, kernel, choice, whole=whole)
         self._left -= self._timeout if hung else _TRIAL + _RUN * (after.instructions or self._ends_at_worst)
         return after if part is None else part.told(after)
@@ -353,40 +373,6 @@ class _Search:
         return int(np.count_nonzero(before & ~after.wrong))
 
 
-def _still(batch: list[Change], found: Found) -> list[Change]:
-    """The changes still to try: once one mends everything, only those that are about as likely."""
-    if not found.mends:
-        return batch
-    most = min(one.likelihood for one in found.mends) + _ABOUT
-    left = [one for one in batch if one.likelihood <= most]
-    found.is_complete = found.is_complete and len(left) == len(batch)
-    return left
-
-
-def in_turn(changes: list[Change]) -> list[Change]:
-    """Changes alternately by likelihood and in text order: misleading evidence then costs at most half."""
-    likeliest = sorted(changes, key=lambda one: one.likelihood)
-    both = (one for pair in zip(likeliest, changes, strict=True) for one in pair)
-    return list(dict.fromkeys(both))
-
-
 class _Compiled(NamedTuple):
     kernel: Kernel
     numbers: tuple[int, ...]
-
-
-def _batches(changes: list[Change]) -> Iterator[list[Change]]:
-    """Changes that are compiled together: those of one form always, the likeliest first."""
-    forms: dict[object, list[Change]] = {}
-    for one in changes:
-        forms.setdefault(form_of(one), []).append(one)
-    batch: list[Change] = []
-    count = 0
-    for several in forms.values():
-        batch += several
-        count += len(several[0].compiled)
-        if count >= _AT_ONCE:
-            yield batch
-            batch, count = [], 0
-    if batch:
-        yield batch

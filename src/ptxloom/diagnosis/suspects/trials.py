@@ -12,6 +12,7 @@ from ptxloom.dataclass import dataclass
 from ptxloom.diagnosis.suspects.changes import CHOICE
 from ptxloom.machine.analysis.precision import precision_of
 from ptxloom.machine.launch.expected import references_of
+from ptxloom.machine.launch.options import DEFAULT_CHECKS
 from ptxloom.machine.memory.tensor_map import MappedArray
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.syntax.tree import Declaration
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ptxloom.comparison.rounding import Precision
     from ptxloom.machine.kernel import Kernel
     from ptxloom.machine.launch.expected import Expected
+    from ptxloom.machine.results.hazard import Hazard
     from ptxloom.machine.results.outcome import LaunchResult
 
     Launch = Callable[..., LaunchResult]
@@ -44,6 +46,7 @@ class Judged(NamedTuple):
         instructions: The number of executed warp instructions.
         values: (elements of all compared arrays,) their values.
         promising: Whether the trial found nothing wrong.
+        finished: Whether the kernel finished, whatever a tool found.
     """
 
     wrong: NDArray[np.bool_]
@@ -51,6 +54,7 @@ class Judged(NamedTuple):
     instructions: int
     values: NDArray[Any]
     promising: bool = False
+    finished: bool = True
 
 
 @dataclass(eq=False, slots=True)
@@ -63,6 +67,8 @@ class Trials:
         references: The required arrays, by their places among the arguments.
         numbers: The integers that the launch passes, and those of its grid and its CTAs.
         ctas: How many CTAs its grid has.
+        hazards: What the tools found with no change: a change must silence them, too.
+        checks: The tools that watch the trials.
         initial: (elements of all compared arrays,) their values before it.
     """
 
@@ -72,6 +78,8 @@ class Trials:
     kernel: Kernel
     numbers: tuple[int, ...] = ()
     ctas: int = 1
+    hazards: Sequence[Hazard] = ()
+    checks: tuple[str, ...] = DEFAULT_CHECKS
     initial: NDArray[Any] = field(init=False)
     _known: dict[bytes, tuple[NDArray[np.bool_], NDArray[Any]]] = field(init=False, default_factory=dict)
     _before: list[tuple[NDArray[Any], NDArray[Any]]] = field(init=False)
@@ -93,14 +101,14 @@ class Trials:
         self._variables_as_before(kernel)
         if choice is not None:
             kernel.global_array(CHOICE)[...] = [one & _WORD for one in choice]
-        instructions, ran = 0, False
+        instructions, ran, finished = 0, False, False
         try:
-            result = self.launch(kernel, **options)
-            instructions, ran = result.instructions, not result.hazards
+            result = self.launch(kernel, checks=self.checks, **options)
+            instructions, ran, finished = result.instructions, not result.hazards, True
         except LaunchError:
             pass
         wrong, values = self._judged()
-        return Judged(wrong, ran, instructions, values, ran and not wrong.any())
+        return Judged(wrong, ran, instructions, values, ran and not wrong.any(), finished)
 
     def _judged(self) -> tuple[NDArray[np.bool_], NDArray[Any]]:
         """Which elements are wrong, and their values; equal results of several changes are judged once."""

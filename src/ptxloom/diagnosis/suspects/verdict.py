@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.diagnosis.suspects.changes import Change
+    from ptxloom.diagnosis.suspects.found import Found
     from ptxloom.diagnosis.suspects.ranking import Suspected
-    from ptxloom.diagnosis.suspects.search import Found
     from ptxloom.diagnosis.suspects.trials import Trials
     from ptxloom.machine.program.model import Program
 
@@ -49,7 +49,13 @@ def diagnoses(found: Found, trials: Trials) -> list[Diagnosis]:
     wrong = int(np.count_nonzero(found.before.wrong))
     if ordered:
         return [
-            _diagnosis(group[0], _mended(group, found, alone=len(ordered) == 1), found, trials, first=n == 0)
+            _diagnosis(
+                group[0],
+                _mended(group, found, alone=len(ordered) == 1, hazards=bool(trials.hazards)),
+                found,
+                trials,
+                first=n == 0,
+            )
             for n, group in enumerate(ordered[:_MOST_LINES])
         ]
     for mended, change in found.nearly[:1]:
@@ -130,14 +136,15 @@ def _line(change: Change, program: Program) -> object:
     return named.line if origin is None else origin.home
 
 
-def _mended(group: list[Change], found: Found, *, alone: bool) -> str:
+def _mended(group: list[Change], found: Found, *, alone: bool, hazards: bool) -> str:
     change = group[0]
     count = f" in {len(change.rewrites)} instructions" if len(change.rewrites) > 1 else ""
     others = "" if alone else "; so it would be with a change of another line"
     if alone and found.is_complete:
         others = "; no other line would do"
+    silent = "no tool finds anything, and " if hazards else ""
     tried = f"{found.tried:,} changes were tried" + ("" if found.is_complete else ", but not all")
-    return f"with {change.what}{count} the whole result is right{others} ({tried})"
+    return f"with {change.what}{count} {silent}the whole result is right{others} ({tried})"
 
 
 def _diagnosis(change: Change, detail: str, found: Found, trials: Trials, *, first: bool) -> Diagnosis:
@@ -159,6 +166,7 @@ def _diagnosis(change: Change, detail: str, found: Found, trials: Trials, *, fir
         repair=_repair(change, program),
         picture=_picture(found, trials) if first else None,
         alternative=not first,
+        silences=bool(trials.hazards),
     )
 
 

@@ -50,6 +50,16 @@ class ReportedRun:
         return tuple(one.name for one in self.comparisons if not one.passed)
 
     @property
+    def explained(self) -> tuple[Diagnosis, ...]:
+        """The diagnoses that come before what the tools found: with their changes, the tools find nothing.
+
+        Empty if the likeliest of these is at a line that the tools name themselves.
+        """
+        found = tuple(one for one in self.examined.found if one.silences)
+        own = {(one.origin or one.line) for one in self.hazards}
+        return () if found and (found[0].origin or found[0].line) in own else found
+
+    @property
     def verdict(self) -> Verdict:
         """That of the examination.
 
@@ -67,8 +77,10 @@ def full(told: ReportedRun, style: Style = PLAIN, tried: ReportedRun | None = No
         style: Of the text.
         tried: What became of a repair.
     """
-    parts = [_watched(told, style)] if told.hazards or told.ended else []
-    parts += ["\n".join(_one(diagnosis, style)) for diagnosis in told.examined.found]
+    ahead = told.explained
+    parts = ["\n".join(_one(one, style)) for one in ahead]
+    parts += [_watched(told, style)] if told.hazards or told.ended else []
+    parts += ["\n".join(_one(one, style)) for one in told.examined.found if one not in ahead]
     parts.append("\n".join((*_verdict(told), *_downgrades(told), *_counts(told.examined), _tools(told))))
     if tried is not None:
         parts.append(outcome(tried))

@@ -38,6 +38,7 @@ class DiagnosisRecord(Record, define="diagnosis"):
     wrong: Natural
     total: Natural
     repair: tuple[EditRecord, ...]
+    silences: bool
 
 
 class UnjudgedRecord(Record, define="unjudged"):

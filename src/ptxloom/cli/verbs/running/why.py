@@ -56,13 +56,15 @@ def run(options: Options) -> Outcome:
     if options.program:
         raise UsageError("FILE", f"{len(options.program) + 1} files", "one; a program comes behind `--`")
     why_programs.no_program(options)
+    began = _processor()
     launch = read_launch(options.file, Budget(options.memory_limit), options)
     source = read(str(launch.ptx), launch.target, flags_for(options, str(launch.ptx), launch.flags, launch.target))
     module = parse_source(source)
     errors = [d for d in check(module) if d.severity is Severity.ERROR]
     if errors:
         return Outcome(render(errors, options), COULD_NOT_RUN)
-    told = with_suspects(_told(module, options), module, options)
+    told = _told(module, options)
+    told = with_suspects(told, module, options, _processor() - began)
     if wanted(options):
         return _picture(told, options)
     found, tried = told.examined.found, None
@@ -118,8 +120,11 @@ def _processor() -> float:
     return sum(os.times()[:4])
 
 
-def _told(module: Module, options: Options, tries: int = _TRIES) -> diagnoses.ReportedRun:
-    """The reports of tools and laws on a run, and of the comparison of its arrays."""
+def _told(module: Module, options: Options, tries: int = _TRIES, times: int = 1) -> diagnoses.ReportedRun:
+    """The reports of tools and laws on a run, and of the comparison of its arrays.
+
+    The kernel has `times` its time limit: more than once where it had little of the processor within it.
+    """
     began = _processor()
     launch = fitted(read_launch(options.file, Budget(options.memory_limit), options), module)  # arrays as they were
     compiled = kernel(module, launch.kernel, launch.target)
@@ -129,7 +134,7 @@ def _told(module: Module, options: Options, tries: int = _TRIES) -> diagnoses.Re
         result = launch.launch(
             compiled,
             threads=options.threads,
-            timeout=options.timeout,
+            timeout=options.timeout and options.timeout * times,
             contract=launch.contract,
             reference=expected,
             provenance=Provenance.within(options.memory_limit),
@@ -139,8 +144,11 @@ def _told(module: Module, options: Options, tries: int = _TRIES) -> diagnoses.Re
             **limits(options),
         )
     except LaunchError as error:
-        if isinstance(error, NotReadyError) and tries and _processor() - began < (options.timeout or 0):
-            return _told(module, options, tries - 1)  # others had the processor; what is compiled by now is kept
+        spent, limit = _processor() - began, options.timeout or 0
+        if isinstance(error, NotReadyError) and tries and spent < limit:
+            return _told(module, options, tries - 1, times)  # others had the processor; what is compiled by now is kept
+        if _is_late(error) and tries and spent < limit * times / 2:
+            return _told(module, options, tries - 1, 2 * times)
         reasons = _behind(error.hazards, compiled)
         return diagnoses.ReportedRun(Examination((), 0, 0), hazards=error.hazards, ended=error.reason, behind=reasons)
     names = {number: argument.name for number, argument in enumerate(launch.arguments)}
@@ -149,6 +157,11 @@ def _told(module: Module, options: Options, tries: int = _TRIES) -> diagnoses.Re
     if result.hazards:  # what was followed is one order of accesses that might have come in another
         examined = replace(examined, found=tuple(replace(one, certain=False) for one in examined.found))
     return diagnoses.ReportedRun(examined, result.comparisons, result.hazards)
+
+
+def _is_late(error: LaunchError) -> bool:
+    """Whether the time limit was what ended a kernel."""
+    return any(one.rule == "synccheck.no-progress" for one in error.hazards)
 
 
 def _behind(hazards: Iterable[Hazard], compiled: Kernel) -> tuple[Behind, ...]:

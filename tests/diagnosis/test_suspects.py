@@ -29,6 +29,7 @@ from diagnosis.suspected import (
 from ptxloom.checker import check
 from ptxloom.diagnosis import Repair
 from ptxloom.diagnosis.suspects import diagnoses, parts, search
+from ptxloom.diagnosis.suspects.batches import in_turn
 from ptxloom.diagnosis.suspects.changes import CHOICE, Change, Rewrite
 from ptxloom.diagnosis.suspects.computed_numbers import solved, unknowns
 from ptxloom.diagnosis.suspects.everywhere import everywhere
@@ -36,7 +37,6 @@ from ptxloom.diagnosis.suspects.evidence import Evidence
 from ptxloom.diagnosis.suspects.literals import literals
 from ptxloom.diagnosis.suspects.operands import DefUse
 from ptxloom.diagnosis.suspects.parts import ALL, part_of
-from ptxloom.diagnosis.suspects.search import in_turn
 from ptxloom.diagnosis.suspects.shifts import numbers_between
 from ptxloom.diagnosis.suspects.sources import Sources
 from ptxloom.diagnosis.suspects.trials import Judged, Trials
@@ -210,7 +210,8 @@ def test_a_change_that_hangs_costs_what_it_takes(monkeypatch: pytest.MonkeyPatch
         hung[0] += options["timeout"]
         return judged._replace(ran=False, instructions=0)
 
-    monkeypatch.setattr(SEARCH, "monotonic", lambda: clock[0])
+    for name in ("monotonic", "process_time"):
+        monkeypatch.setattr(SEARCH, name, lambda: clock[0])
     monkeypatch.setattr(Trials, "run", hanging)
     found = search(trials_of(ROWS, BUGS[0].text), patience=100.0)
     assert (found.mends, found.is_complete, found.tried > 0) == ([], False, True)
@@ -407,3 +408,32 @@ def test_what_only_stores_or_copies_is_suspected_after_what_computes() -> None:
     case = replace(ROWS, reference=_of_sines)
     first = suspected(case, ROWS.text)[0]
     assert first.instruction.split(".")[0] not in {"st", "mov", "ld"}
+
+
+def test_masks_and_shifts_may_be_a_bit_off() -> None:
+    text = ROWS.text.replace(
+        "  sub.f32 %y, %x, %m; // minus", "  and.b32 %i, %i, 127;\n  shl.b32 %i, %i, 3;\n  sub.f32 %y, %x, %m;"
+    )
+    program = trials_of(ROWS, text).kernel.program
+    mask, shift = (next(op for op in program.ops if op.spelling == word) for word in ("and.b32", "shl.b32"))
+    tried = {op.spelling: {one.value for one in literals(op, program)} for op in (mask, shift)}
+    assert {255, 63, 127 ^ 32, 2**32 - 128} <= tried["and.b32"]
+    assert set(range(32)) - {3} <= tried["shl.b32"]
+
+
+def test_an_operand_may_lack_a_factor() -> None:
+    def wanted(x: NDArray[np.float32], means: NDArray[np.float32], bias: NDArray[np.float32], *_: object) -> object:
+        return np.maximum(x - (means * means)[:, None], 0) + bias
+
+    first = suspected(replace(ROWS, reference=wanted), ROWS.text)[0]
+    assert (first.cause, first.line in ROWS.lines("minus")) == ("missing-term", True)
+    assert "mul" in first.detail
+
+
+def test_a_line_takes_a_number_one_larger_wherever_it_reads_it() -> None:
+    program = trials_of(TWICE, TWICE.text).kernel.program
+    line_of = {op.site: home_line(program.module, op.node.start) for op in program.ops}
+    of_line = [op for op in program.ops if op.spelling == "mul.wide.u32"]
+    made = everywhere((*of_line, *of_line), DefUse(program, line_of, Sources(program, line_of, ())), line_of, (5,))
+    off = {one.value for one in made if one.cause == "missing-term"}
+    assert {1, -1, 5} <= off

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from ptxloom.cli.arguments import machine_arguments
 from ptxloom.cli.launch_files.launch_file import LaunchFile
 from ptxloom.cli.usage.verb_parser import VerbParser
 from ptxloom.diagnosis import CAUSES
-from ptxloom.machine.results.outcome import NotReadyError
+from ptxloom.machine.results.outcome import LaunchError, NotReadyError
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
@@ -264,6 +265,24 @@ def test_a_kernel_that_others_left_no_time_to_make_ready_is_made_so_anew(
     monkeypatch.setattr(LaunchFile, "launch", launch)
     assert main(["why", *ADD, "--expect", "C = A + B"]) == 0
     assert launched == [20.0] * 3
+    assert capsys.readouterr().out.startswith("no law is broken")
+
+
+def test_a_kernel_that_others_left_no_time_to_run_has_more(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launched, real = list[object](), LaunchFile.launch
+
+    def launch(self: LaunchFile, *arguments: Any, **options: Any) -> Any:
+        launched.append(options["timeout"])
+        if len(launched) < 3:
+            late: Any = (SimpleNamespace(rule="synccheck.no-progress"),)
+            raise LaunchError("the kernel did not end within its time limit", late)
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(LaunchFile, "launch", launch)
+    assert main(["why", *ADD, "--expect", "C = A + B"]) == 0
+    assert launched == [20.0, 40.0, 80.0]
     assert capsys.readouterr().out.startswith("no law is broken")
 
 

@@ -10,8 +10,8 @@ import pytest
 from diagnosis.suspected import RACE, REVERSED, ROWS, TOOLS, suspected, trials_of
 from ptxloom.cli.suspected import in_order
 from ptxloom.diagnosis import Diagnosis, Examination
-from ptxloom.diagnosis.suspects.barriers import barriers
 from ptxloom.diagnosis.suspects.hazardous import Concern
+from ptxloom.diagnosis.suspects.missing_barriers import barriers
 from ptxloom.machine import kernel
 from ptxloom.views.runs.diagnoses import ReportedRun, full
 

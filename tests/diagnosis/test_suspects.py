@@ -29,7 +29,6 @@ from diagnosis.suspected import (
 from ptxloom.checker import check
 from ptxloom.diagnosis import Repair
 from ptxloom.diagnosis.suspects import diagnoses, parts, search
-from ptxloom.diagnosis.suspects.batches import in_turn
 from ptxloom.diagnosis.suspects.changes import CHOICE, Change, Rewrite
 from ptxloom.diagnosis.suspects.computed_numbers import solved, unknowns
 from ptxloom.diagnosis.suspects.everywhere import everywhere
@@ -39,6 +38,7 @@ from ptxloom.diagnosis.suspects.operands import DefUse
 from ptxloom.diagnosis.suspects.parts import ALL, part_of
 from ptxloom.diagnosis.suspects.shifts import numbers_between
 from ptxloom.diagnosis.suspects.sources import Sources
+from ptxloom.diagnosis.suspects.trial_batches import in_turn
 from ptxloom.diagnosis.suspects.trials import Judged, Trials
 from ptxloom.diagnosis.suspects.variants import with_all
 from ptxloom.machine import LaunchError, kernel

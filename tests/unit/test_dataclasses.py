@@ -20,7 +20,7 @@ PACKAGE: Final = Path(ptxloom.__file__).parent
 CHANGING: Final = frozenset(
     {
         *("checker.control_flow.lints._Braces", "cuda_driver.virtual._Mapping", "files.fatbins._Unpacker"),
-        *("diagnosis.suspects.found.Found", "diagnosis.suspects.trials.Trials"),
+        *("diagnosis.suspects.search_outcome.Found", "diagnosis.suspects.trials.Trials"),
         *("files.packed.zstandard._Frame", "flow.blocks.OpenBlock", "flow.blocks._Table", "fuzzing.campaign.Summary"),
         *("fuzzing.generate._Writer", "isa.pages.syntax_page._Group", "machine.analysis.register_allocation._Interval"),
         *("machine.contraction.products.Product", "machine.contraction.products.Sum", "machine.hot.code.Block"),

@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ptxloom.diagnosis.suspects.addresses import missing_indices
-from ptxloom.diagnosis.suspects.barriers import barriers
-from ptxloom.diagnosis.suspects.batches import AT_ONCE, batches, in_turn, still
 from ptxloom.diagnosis.suspects.bounds import bounds
 from ptxloom.diagnosis.suspects.changes import together
 from ptxloom.diagnosis.suspects.computed_numbers import solved, unknowns
 from ptxloom.diagnosis.suspects.confusions import confusions
 from ptxloom.diagnosis.suspects.everywhere import everywhere
 from ptxloom.diagnosis.suspects.evidence import Evidence
-from ptxloom.diagnosis.suspects.found import Found
 from ptxloom.diagnosis.suspects.hazardous import Concern
 from ptxloom.diagnosis.suspects.literals import literals, of_pool
+from ptxloom.diagnosis.suspects.missing_barriers import barriers
 from ptxloom.diagnosis.suspects.operands import DefUse
 from ptxloom.diagnosis.suspects.parts import ALL, part_of
 from ptxloom.diagnosis.suspects.ranking import Ranking
 from ptxloom.diagnosis.suspects.resets import resets
+from ptxloom.diagnosis.suspects.search_outcome import Found
 from ptxloom.diagnosis.suspects.shifts import numbers_between, shifted
 from ptxloom.diagnosis.suspects.sources import Sources
 from ptxloom.diagnosis.suspects.strides import strides_of
 from ptxloom.diagnosis.suspects.terms import missing_in_operands, missing_terms
 from ptxloom.diagnosis.suspects.transposed import pitches_of, transposed
+from ptxloom.diagnosis.suspects.trial_batches import AT_ONCE, batches, in_turn, still
 from ptxloom.diagnosis.suspects.variants import form_of, with_all
 from ptxloom.diagnosis.suspects.widths import wider, writers
 from ptxloom.machine.kernel import Kernel

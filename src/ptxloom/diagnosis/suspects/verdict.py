@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.diagnosis.suspects.changes import Change
-    from ptxloom.diagnosis.suspects.found import Found
     from ptxloom.diagnosis.suspects.ranking import Suspected
+    from ptxloom.diagnosis.suspects.search_outcome import Found
     from ptxloom.diagnosis.suspects.trials import Trials
     from ptxloom.machine.program.model import Program
 

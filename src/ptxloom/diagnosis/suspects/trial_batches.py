@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.diagnosis.suspects.changes import Change
-    from ptxloom.diagnosis.suspects.found import Found
+    from ptxloom.diagnosis.suspects.search_outcome import Found
 
 _ABOUT: Final = 1.5  # of a likelihood, in ranks
 AT_ONCE: Final = 256  # changes that are compiled together

@@ -10,6 +10,8 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.diagnosis import examine
+from ptxloom.diagnosis.arrays.blocked import planes_of
+from ptxloom.machine.results.provenance import TracedArray
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,6 +62,20 @@ def test_a_block_that_another_stands_for_is_named() -> None:
     found, _, _ = _product("first_block_of_columns", _blocks())
     (one,) = found.found
     assert (one.operand, one.array, one.cause) == ("b", "B", "tile-exchanged")
+
+
+@pytest.mark.parametrize("block", [8, 16, 32])
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_halves_of_blocks_are_one_way_to_read_rows_of_bytes(block: int, batch: tuple[int, ...]) -> None:
+    """In a row of bytes, the upper halves of a block come behind all of its lower ones."""
+    shape = (*batch, 3, 3 * block)
+    size = int(np.prod(shape))
+    array = TracedArray(0, "W", 0, np.dtype(np.uint8), shape, tuple(np.cumprod((1, *shape[:0:-1])))[::-1], size)
+    units = np.arange(2 * size).reshape(-1, block, 2)  # in memory: each byte's lower half, then its upper one
+    wanted = np.empty_like(units)
+    wanted[:, :, 0], wanted[:, :, 1] = np.split(np.arange(2 * size).reshape(-1, 2 * block), 2, axis=1)
+    found = [(one.lines, one.pitch) for one in planes_of(array, 4) if (one.flat(units) == wanted).all()]
+    assert (size // (3 * block), 6 * block) in found
 
 
 @pytest.mark.parametrize(("kernel", "weights"), [("halves_of_blocks", _halves()), ("every_second", _words())])

@@ -215,4 +215,18 @@ PAIRS = (
         "bar.sync 0;",
         "read-after-write",
     ),
+    Pair(
+        "an atomic operation hands on the store that it has seen, another store does not",
+        (
+            "setp.eq.u32 %p5, %r0, 1; setp.eq.u32 %p6, %r0, 2;\n"
+            "@%p3 st.relaxed.cta.shared.u32 [flag], 1;\n"
+            "@\n"
+            "@%p6 ld.relaxed.cta.shared.u32 %r1, [flag];\n"
+            "@%p6 st.shared.u32 [flag], %r1;"
+        ),
+        "@%p5 atom.relaxed.cta.shared.exch.b32 %r7, [flag], 2;",
+        "warp-order",
+        "@%p5 st.relaxed.cta.shared.u32 [flag], 2;",
+        32,
+    ),
 )

@@ -189,6 +189,8 @@ MOVES = {
     "ld.shared.v4.b32 {%r1, %r2, %r3, %r4}, [%r8]; st.global.v4.b32 [%o], {%r4, %r3, %r2, %r1};",
     "cut and extended": "ld.global.v2.b32 {%r1, %r2}, [%p]; cvt.u16.u32 %h1, %r1; cvt.u32.u16 %r3, %h1;"
     "cvt.u64.u32 %x, %r2; st.global.b32 [%o], %r3; st.global.b64 [%o+8], %x;",
+    "of two sizes": "ld.global.b32 %r1, [%p]; cvt.u64.u32 %x, %r1; setp.lt.u32 %q1, %t, 11;"
+    "@%q1 ld.global.b64 %x, [%p+8]; st.global.b64 [%o], %x;",
     "stack": ".local .align 16 .b8 own[32]; mov.u32 %r9, own; and.b32 %r8, %t, 3; mad.lo.u32 %r8, %r8, 4, %r9;"
     "ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%p]; st.local.v4.b32 [%r9], {%r1, %r2, %r3, %r4};"
     "ld.local.b32 %r5, [%r8]; st.global.v2.b32 [%o], {%r5, %r2};",

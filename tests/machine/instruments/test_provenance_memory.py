@@ -134,6 +134,24 @@ def test_tensor_copies_take_elements_along(swizzle: str) -> None:
     assert (stored.stored_at >= 0).sum() == 32
 
 
+def test_the_widest_row_of_a_box_takes_its_elements_along() -> None:
+    """256 elements of 8 bytes; of each eighth one the high word comes out."""
+    text = TENSOR
+    for old, new in (
+        ("tile[1024]", "tile[2048]"), ("r3, 4; mov.u32 r4, 3", "r3, 0; mov.u32 r4, 1"), ("[bar], 128", "[bar], 2048"),
+        ("r0, 4, r1; ld.shared.u32 r2, [r1]", "r0, 64, r1; ld.shared.u32 r2, [r1+60]"),
+    ):  # fmt: skip
+        assert old in text
+        text = text.replace(old, new)
+    array, out = numbers(2 * 512).view(np.uint64).reshape(2, 256), np.zeros(32, np.uint32)
+    record = followed(text, out, pl.tensor_map(array, (256, 1), swizzle="none"))
+    origins = record.contents("out").origins
+    assert (origins["kind"] == Kind.EXACT).all()
+    assert (origins["element"] == 256 + np.arange(7, 256, 8)).all()
+    assert (origins["byte"] == 4).all()
+    assert (out == 2 * origins["element"] + 2).all()
+
+
 def test_bulk_copies_go_there_and_back() -> None:
     text = """.visible .entry k(.param .u64 in, .param .u64 out) { .reg .pred p<4>; .reg .b32 r<8>; .reg .b64 d<8>;
     .shared .align 16 .b8 tile[256]; .shared .align 8 .b64 bar; mov.u32 r0, %tid.x; setp.eq.u32 p0, r0, 0;

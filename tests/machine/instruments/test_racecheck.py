@@ -12,6 +12,7 @@ from kernels.catalog import cases
 from kernels.launching import launch
 from machine.instruments.race_pairs import PAIRS, Pair
 from machine.small_kernels import entry
+from ptxloom.machine.launch.shadows import racecheck
 
 if TYPE_CHECKING:
     from ptxloom.machine import Kernel
@@ -41,6 +42,21 @@ def found(body: str, block: int = 128, seed: int = 0, cluster: int = 1) -> set[t
     assert all(h.tool == "racecheck" for h in result.hazards)
     first = ready.program.module.source.text[: ready.program.module.source.text.index(body)].count("\n") + 1
     return {(h.kind, h.line - first, h.other.line - first if h.other else -1) for h in result.hazards}
+
+
+def test_a_copy_goes_on_beyond_a_barrier_however_many_accesses_it_races_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each lane's store leaves a trace, and the copy the last one that there is room for: one a byte, and one more."""
+    monkeypatch.setattr(racecheck, "_TRACES", 0)
+    stores = "".join(f"setp.eq.u32 %p1, %r0, {n};\n@%p1 st.relaxed.cta.shared.u32 [word], {n};\n" for n in range(4))
+    ready = entry(
+        f"{stores}setp.eq.u32 %p2, %r0, 4;\n@%p2 cp.async.ca.shared.global [word], [%rd1], 4;\n"
+        "bar.sync 0;\nld.shared.u32 %r1, [word];",
+        before=".shared .align 4 .b32 word;\n",
+    )
+    result = ready.launch(1, 32, [np.zeros(32, np.uint32)], checks=CHECKS)
+    found = [(h.kind, h.party.instruction.partition(".")[0], h.count) for h in result.hazards]
+    assert found == [("warp-order", "@%p2 cp", 1)] * 4 + [("not-waited", "ld", 1), ("read-after-write", "ld", 31)]
+    assert result.hazards.limits == ()
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=[p.name for p in PAIRS])

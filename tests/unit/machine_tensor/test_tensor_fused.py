@@ -110,6 +110,19 @@ def test_addends_at_the_edges_of_the_fast_way(form: str, exponent: int, target: 
     np.testing.assert_array_equal(got, expected(form, a, b, c, older=target == "sm_80"))
 
 
+@pytest.mark.parametrize("sign", [0, 0x8000])
+def test_a_sum_in_the_middle_of_two_subnormals_is_cut_toward_zero(sign: int) -> None:
+    def factor(exponent: int) -> int:
+        return exponent + 127 << 7
+
+    a, b = filled(BF16, (16, 16), 0), filled(BF16, (16, 8), 0)
+    for place, exponents in enumerate([(-64, -63), (-75, -74), (-75, -75)]):
+        a[:, place], b[place] = factor(exponents[0]) | sign, factor(exponents[1])
+    got = run(BF16_WIDE, a, b, filled(F32, (16, 8), 0))
+    assert (got == (sign << 16 | 1 << 22 | 1)).all()  # 2^-127 + 2^-149, without the half of that
+    np.testing.assert_array_equal(got, expected(BF16_WIDE, a, b, filled(F32, (16, 8), 0)))
+
+
 @pytest.mark.parametrize("gap", range(20, 30))
 def test_products_just_under_the_last_bit_kept(gap: int) -> None:
     rng = np.random.default_rng(gap)

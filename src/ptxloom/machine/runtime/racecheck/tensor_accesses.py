@@ -49,7 +49,7 @@ def begin_touch(w: Warp, lane: u32, does: u32, pipe: u64, site: u32) -> None:
     a.thread = me(w, lane)
     a.does = does
     a.pipe = pipe
-    a.column = NONE
+    a.column = 0
     if does >= COPIES:
         a.column = thread_column(w, lane)
     clear_lanes(w)
@@ -91,7 +91,7 @@ def touch_tensor(w: Warp, cta: Cta, first: u32, columns: u32, writes: u32) -> No
         return
     s = cta.shadow
     a = w.shadow.order.touching[0]
-    if a.does >= COPIES and a.column == NONE:
+    if a.column == NONE:
         return
     a.first = first
     a.columns = columns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.diagnosis import examine
+from ptxloom.diagnosis.sums.convolutions import Axis
 
 if TYPE_CHECKING:
     from ptxloom.diagnosis import Diagnosis, Examination
@@ -118,3 +120,14 @@ def test_what_is_wrong_with_a_convolution_is_named(kernel: str, array: str, caus
     assert (one.array, one.cause, one.certain) == (array, cause, False)
     assert one.detail.startswith(detail)
     assert _line(one).startswith(line)
+
+
+def test_paddings_of_a_convolution_are_those_that_fit_with_one_behind_the_end() -> None:
+    for extent, taps, pixels, gap, step in product(range(3, 10), range(2, 5), range(1, 10), range(1, 4), range(1, 4)):
+        most = gap * (taps - 1)
+        fitting = [
+            padding
+            for padding in range(most + 1)
+            if any(Axis(0, 0, step, gap, padding).fits(extent, taps, pixels, behind) for behind in range(most + 1))
+        ]
+        assert [*Axis(0, 0, step, gap).paddings(extent, taps, pixels)] == fitting

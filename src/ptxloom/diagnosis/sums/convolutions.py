@@ -49,8 +49,14 @@ class Axis(NamedTuple):
     padding: int = 0
 
     def fits(self, extent: int, taps: int, pixels: int, behind: int) -> bool:
-        """Whether as many pixels fit an image that is padded by a number of elements behind its end."""
+        """Whether an image that is padded by a number of elements behind its end has that number of pixels."""
         return (extent + self.padding + behind - self.gap * (taps - 1) - 1) // self.step + 1 == pixels
+
+    def paddings(self, extent: int, taps: int, pixels: int) -> range:
+        """The paddings that fit with one behind the end: each shorter than what the taps span."""
+        most = self.gap * (taps - 1)
+        both = self.step * (pixels - 1) + most + 1 - extent  # at least; at most by a step less one more
+        return range(max(both - most, 0), min(both + self.step - 1, most) + 1)
 
     def at(self, pixels: Index, taps: Index) -> Integers:
         """The index that belongs to pixels and taps; outside the image it is padding."""
@@ -225,17 +231,15 @@ def _sliding(index: Sequence[Index], number: int, by: tuple[int, int], extents: 
     (pixel, tap), (extent, taps, pixels) = by, extents
     if not 1 < taps < extent:
         return []  # a sum over all of an axis does not slide along it
-    fitting = [
-        axis
-        for gap, step in product(_STEPS, _STEPS)
-        for padding in range(gap * (taps - 1) + 1)
-        if any(
-            (axis := Axis(pixel, tap, step, gap, padding)).fits(extent, taps, pixels, behind)
-            for behind in range(gap * (taps - 1) + 1)
-        )
-    ]
-    shares = [np.count_nonzero(index[0][number] == one.at(index[2], index[1])) for one in fitting]
-    return [fitting[int(np.argmax(shares))]] if fitting else []
+    tries: list[tuple[int, Axis]] = []
+    for gap, step in product(_STEPS, _STEPS):
+        plain = Axis(pixel, tap, step, gap)
+        paddings = plain.paddings(extent, taps, pixels)
+        if paddings:
+            apart = plain.at(index[2], index[1]) - index[0][number] - paddings.start
+            counts = np.bincount(apart[(apart >= 0) & (apart < len(paddings))], minlength=1)
+            tries.append((int(counts.max()), plain._replace(padding=paddings[int(np.argmax(counts))])))
+    return [max(tries, key=lambda one: one[0])[1]] if tries else []
 
 
 def _shared(axes: tuple[Axis, ...], shapes: tuple[tuple[int, ...], ...]) -> Iterator[tuple[tuple[int, int], ...]]:

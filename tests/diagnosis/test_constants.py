@@ -8,10 +8,10 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.diagnosis.culprits import Culprit
-from ptxloom.diagnosis.described.makers import parts_of
 from ptxloom.diagnosis.mending.addresses import of_address
 from ptxloom.diagnosis.origins.permutations import Named
 from ptxloom.diagnosis.origins.tiles import Plane
+from ptxloom.diagnosis.slicing.makers import parts_of
 
 if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program

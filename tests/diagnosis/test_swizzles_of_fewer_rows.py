@@ -7,6 +7,7 @@ import pytest
 import ptxloom as pl
 from ptxloom.diagnosis.lines.swizzles import narrower, unswizzled
 
+XOR = "xor.b32 %r16, %r3, %r15;"
 KERNEL = """.version 8.6
 .target sm_90a
 .address_size 64
@@ -23,7 +24,7 @@ KERNEL = """.version 8.6
   add.s32 %r9, %r8, %r7;
   st.shared.b32 [%r9], %r1;
   {reader}
-  xor.b32 %r16, %r3, %r15;
+  {xor}
   shl.b32 %r17, %r16, 4;
   add.s32 %r19, %r8, %r17;
   ld.shared.b32 %r20, [%r19];
@@ -55,10 +56,21 @@ def rest_of(register: int, number: int) -> str:
     ],
 )
 def test_the_side_that_changes_fewer_bits_is_named(writer: str, reader: str, named: str | None) -> None:
-    program = pl.kernel(pl.parse(KERNEL.format(writer=writer, reader=reader)), "k").program
+    program = pl.kernel(pl.parse(KERNEL.format(writer=writer, reader=reader, xor=XOR)), "k").program
     way = [op for op in program.ops if op.has("shared")]
     found = narrower((way[0], way[1]), program)
     assert (None if found is None else found.opcode) == named
     xor = unswizzled(way, program)
     turned = [op for op in program.ops if op.opcode == "xor"]
     assert xor is (None if named is None else turned[named == "ld"])
+
+
+@pytest.mark.parametrize(("pitch", "named"), [(32, "st"), (64, "ld"), (96, "ld"), (128, "st"), (256, "st")])
+def test_the_side_that_changes_more_bits_is_named_where_rows_have_no_room_for_them(pitch: int, named: str) -> None:
+    """Chunks of 16 bytes: the writer exchanges 4, the reader 8."""
+    column = f"mul.lo.u32 %r14, %r2, {pitch // 16}; add.u32 %r14, %r14, %r3; xor.b32 %r16, %r14, %r15;"
+    program = pl.kernel(pl.parse(KERNEL.format(writer=row_of(5, 3), reader=row_of(15, 7), xor=column)), "k").program
+    first, second = (op for op in program.ops if op.has("shared"))
+    found = narrower((first, second), program)
+    assert found is not None
+    assert found.opcode == named

@@ -31,8 +31,8 @@ ELSE = {
     "machine/native/closure.reached": "the order of functions in a module of IR, where two of one name are an error",
     "checker/control_flow/lints._inside": "nested braces: what each uses goes to the one around it",
     "checker/index._strings": "Python's own trees, to which the values of names are added",
-    "diagnosis/described/makers._parts": "(instruction, shift) by probing: the first register that leads there counts",
-    "diagnosis/mending/coefficients._linear": "(instruction, coefficient), likewise",
+    "diagnosis/slicing/makers._parts": "(instruction, shift) by probing: the first register that leads there counts",
+    "diagnosis/slicing/coefficients._linear": "(instruction, coefficient), likewise",
 }
 
 

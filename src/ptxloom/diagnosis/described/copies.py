@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnosis.culprits import Culprit, copies_of
-from ptxloom.diagnosis.described.makers import parts_of
 from ptxloom.diagnosis.model import Repair
+from ptxloom.diagnosis.slicing.makers import parts_of
 from ptxloom.syntax import print_statements, tree
 
 if TYPE_CHECKING:

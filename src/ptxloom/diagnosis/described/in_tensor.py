@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnosis.culprits import Culprit
-from ptxloom.diagnosis.described.makers import parts_of
 from ptxloom.diagnosis.model import Repair
+from ptxloom.diagnosis.slicing.makers import parts_of
 from ptxloom.readings.effects import uses_tensor_memory
 from ptxloom.syntax import print_statements, tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.diagnosis.described.makers import Part
     from ptxloom.diagnosis.laws import Suspect
     from ptxloom.diagnosis.origins.permutations import Named
+    from ptxloom.diagnosis.slicing.makers import Part
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ptxloom.descriptors.instruction import TRANSPOSE_A, TRANSPOSE_B
 from ptxloom.descriptors.matrix import BASE, GENERATIONS, LEADING, START, STRIDE
 from ptxloom.descriptors.swizzling import CHUNK_BYTES
-from ptxloom.diagnosis.described.makers import parts_of
+from ptxloom.diagnosis.slicing.makers import parts_of
 from ptxloom.readings.effects import uses_tensor_memory
 from ptxloom.syntax import print_statements, tree
 from ptxloom.syntax.constants import constant
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ptxloom.descriptors.matrix import Word
-    from ptxloom.diagnosis.described.makers import Part
     from ptxloom.diagnosis.described.solving import Field, Solved
+    from ptxloom.diagnosis.slicing.makers import Part
     from ptxloom.machine.program.model import Op, Program
 
 _MAJORS: Final = 4  # operands of `wgmma` before those for the layouts of A and B

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ptxloom.descriptors.matrix import START
-from ptxloom.diagnosis.described.makers import parts_of
+from ptxloom.diagnosis.slicing.makers import parts_of
 from ptxloom.machine.results.provenance import Kind
 
 if TYPE_CHECKING:

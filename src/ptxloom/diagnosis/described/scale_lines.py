@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from ptxloom.diagnosis.culprits import copies_of
-from ptxloom.diagnosis.described.makers import parts_of
 from ptxloom.diagnosis.described.repeated import is_held
+from ptxloom.diagnosis.slicing.makers import parts_of
 from ptxloom.machine.results.provenance import Kind
 from ptxloom.machine.results.provenance_operands import scale_columns
 from ptxloom.syntax import tree

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnosis.lines.addresses import made_of, writers_of
+from ptxloom.diagnosis.slicing.coefficients import pitches_within
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.meaning.moves import is_copy
 from ptxloom.readings.computed import resizes
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 XORS: Final = frozenset({"xor", "lookup"})  # words of rows
 _SHARED: Final = ("shared", "shared::cta")
 _SHIFTS: Final = frozenset({"shl", "lshr", "ashr"})
+_CHUNK: Final = 16  # bytes: a row of a matrix
 _MOST: Final = 8  # instructions between an XOR and a mask
 
 
@@ -44,11 +46,19 @@ def unswizzled(way: Sequence[Op], program: Program) -> Op | None:
 
 
 def narrower(sides: tuple[Op, Op], program: Program) -> Op | None:
-    """Of a writer and a reader that both swizzle, the one whose XOR changes fewer bits; None if that is unknown."""
+    """Of a writer and a reader that both swizzle, the one whose XOR is likelier wrong; None if that is unknown.
+
+    It is the one that changes fewer bits; the other, if rows have no room for the chunks that it exchanges.
+    """
     first, second = (_bits(op, program) for op in sides)
     if not first or not second or first == second:
         return None
-    return sides[first > second]
+    less = sides[first > second]
+    turned = ((op, maker) for op in sides if (maker := _xor_of(op, program)) is not None)
+    pitches = (pitch for op, maker in turned for pitch in pitches_within(op, maker, program))
+    pitch = min((one for one in pitches if one > _CHUNK), default=0)
+    is_led_out = _CHUNK << min(first, second) <= pitch < _CHUNK << max(first, second)
+    return sides[less is sides[0]] if is_led_out else less
 
 
 def sides_of(way: Sequence[Op]) -> tuple[Op, Op] | None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.diagnosis.lines.addresses import made_of
-from ptxloom.diagnosis.mending.coefficients import addends_of
 from ptxloom.diagnosis.model import Repair
+from ptxloom.diagnosis.slicing.coefficients import addends_of
 from ptxloom.readings.computed import scales
 from ptxloom.readings.terms import words
 from ptxloom.syntax import print_statements, tree
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ptxloom.diagnosis.culprits import Culprit
-    from ptxloom.diagnosis.mending.coefficients import Addend
     from ptxloom.diagnosis.origins.permutations import Named
     from ptxloom.diagnosis.origins.tiles import Plane
+    from ptxloom.diagnosis.slicing.coefficients import Addend
     from ptxloom.machine.program.model import Op, Program
 
 _BYTE_BITS: Final = 8

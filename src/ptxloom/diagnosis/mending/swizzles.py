@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.diagnosis.described.makers import maker_of
 from ptxloom.diagnosis.lines.swizzles import XORS, narrower, sides_of
-from ptxloom.diagnosis.mending.coefficients import pitches_of
 from ptxloom.diagnosis.model import Repair
+from ptxloom.diagnosis.slicing.coefficients import pitches_of
+from ptxloom.diagnosis.slicing.makers import maker_of
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.machine.program.symbols import Variable
 from ptxloom.readings.terms import words

@@ -6,14 +6,14 @@ from collections import deque
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.diagnosis.described.computed import computed
-from ptxloom.diagnosis.described.makers import maker_of
+from ptxloom.diagnosis.slicing.computed import computed
+from ptxloom.diagnosis.slicing.makers import maker_of
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ptxloom.machine.program.model import Op, Program
 
@@ -41,7 +41,7 @@ class Addend(NamedTuple):
 def addends_of(op: Op, program: Program) -> tuple[Addend, ...]:
     """The constants that are added to the address of a load, a store or a copy, the nearest first."""
     found: list[Addend] = []
-    for maker, name, times in _linear(op, program):
+    for maker, name, times in _linear(op, _address_names(op), program):
         for number, operand in enumerate(maker.operands):
             if isinstance(operand, tree.Integer) and (moved := _response(maker, name, number)):
                 found.append(Addend(maker, number, operand.value, times * moved))
@@ -50,18 +50,23 @@ def addends_of(op: Op, program: Program) -> tuple[Addend, ...]:
 
 def pitches_of(op: Op, program: Program) -> frozenset[int]:
     """How many bytes an address moves per unit of each register in it."""
-    return frozenset(times for _, _, times in _linear(op, program))
+    return frozenset(times for _, _, times in _linear(op, _address_names(op), program))
 
 
-def _linear(op: Op, program: Program) -> Iterator[tuple[Op, str, int]]:
-    """The instructions that compute an address, the result register of each, and its coefficient in the address."""
-    names = (
-        node.text
-        for operand in op.operands
-        if isinstance(operand, tree.Address)
-        for node in walk(operand)
-        if isinstance(node, tree.Name)
-    )
+def pitches_within(op: Op, maker: Op, program: Program) -> frozenset[int]:
+    """How many bytes an address moves per unit of each register in what one of its makers, an XOR, reads."""
+    outer = {times for one, _, times in _linear(op, _address_names(op), program) if one is maker}
+    inner = [times for _, _, times in _linear(maker, [name.text for _, name in names_read(maker)], program)]
+    return frozenset(times * more for times in outer for more in inner)
+
+
+def _address_names(op: Op) -> list[str]:
+    addresses = (operand for operand in op.operands if isinstance(operand, tree.Address))
+    return [node.text for operand in addresses for node in walk(operand) if isinstance(node, tree.Name)]
+
+
+def _linear(op: Op, names: Iterable[str], program: Program) -> Iterator[tuple[Op, str, int]]:
+    """The instructions that compute some registers, the result of each, and its coefficient in them."""
     waiting = deque((op, name, 1) for name in dict.fromkeys(names))
     seen: set[tuple[int, int]] = set()
     while waiting and len(seen) < _MOST:

@@ -10,7 +10,7 @@ from collections import Counter, deque
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.binding.effects import destinations
-from ptxloom.diagnosis.described.computed import computed
+from ptxloom.diagnosis.slicing.computed import computed
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.syntax import tree
 

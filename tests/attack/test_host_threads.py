@@ -60,6 +60,7 @@ def test_python_stores_into_no_worker_but_its_own() -> None:
 
 #: Where `launch/` and the heap store elements, which `attack.stores` does not see: what, and why no worker is in it.
 ELEMENTS: Final = {
+    "launch/asked.py": {"asked_of": "a dictionary of Python's"},
     "launch/launch_state.py": {
         "_fill": "the launch's extents, before there is a worker",
         "provide": "the address of a variant, one word: who reads it meanwhile goes on in the old code or the new",

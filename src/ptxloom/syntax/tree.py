@@ -191,7 +191,7 @@ class AddressSize(StatementNode):
 
 
 class Predicate(Node):
-    """A guard: `@%p1`, `@!%p1`. Its end is that of its name."""
+    """A guard: `@%p1`, `@!%p1`. It ends where its name ends."""
 
     name: str
     negated: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import signal
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -112,9 +113,18 @@ def test_other_threads_do_not_touch_the_handler() -> None:
     assert found == [signal.getsignal(signal.SIGINT)]
 
 
+def _interrupt_again(dropped: sys.UnraisableHookArgs) -> None:
+    assert dropped.exc_type is KeyboardInterrupt
+    _thread.interrupt_main()
+
+
 @pytest.mark.parametrize("threads", [1, 2])
-def test_an_interrupt_at_any_moment_stops_a_launch(threads: int) -> None:
-    """From the first line of the translation on, in small steps, each time a kernel that was never compiled before."""
+def test_an_interrupt_at_any_moment_stops_a_launch(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first line of the translation on, in small steps, each time a kernel that was never compiled before.
+
+    Python drops an exception that is raised in a finalizer, one of LLVM's objects for example: it is interrupted again.
+    """
+    monkeypatch.setattr(sys, "unraisablehook", _interrupt_again)
     for moment in range(24):
         body = "".join(f"add.u32 %r{n % 20 + 2}, %r{n % 7}, {1000 * threads + moment + n};\n" for n in range(60))
         timer = threading.Timer(0.004 * moment, _thread.interrupt_main)

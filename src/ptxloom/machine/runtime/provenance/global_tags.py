@@ -195,6 +195,7 @@ def load_values(w: Warp, site: u32, lanes: u32, addresses: Ptr[u64], offset: u64
 
 def load_changed(trail: Trail, site: u32, lanes: u32, span: Span, size: u32, given: Slice[u64]) -> u32:
     """The same of memory that may have been written; `given` holds the heads as they are if it has not."""
+    assert size <= 16
     heads = part(given, 0, 32)
     words = part(span.words, 0, length(span.words))
     tags = part(span.tags, 0, length(span.tags))

@@ -130,6 +130,21 @@ def test_the_shared_memory_of_a_cluster(store: str, order: str, *, expected: boo
     assert rules == ({"read-after-write"} if expected else set())
 
 
+@pytest.mark.parametrize("rank", [0, 1])
+def test_the_cta_is_named_whose_memory_ends_too_early(rank: int) -> None:
+    body = f"""
+    mov.u32 %r4, %cluster_ctarank; setp.eq.u32 %p5, %r4, {rank}; mapa.shared::cluster.u32 %r5, %r20, {rank};
+    @%p3 st.shared.u32 [tile+8], 1;
+    barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;
+    @!%p5 ld.shared::cluster.u32 %r1, [%r5+8];
+    """
+    (hazard,) = kernel_of(body).launch(2, 32, [np.zeros(128, np.uint32)], checks=CHECKS, cluster=2, threads=1).hazards
+    assert (hazard.rule, hazard.count) == ("racecheck.early-exit", 32)
+    assert hazard.symbol == f"tile+0x8 of CTA {rank} of the cluster"
+    assert hazard.other is not None
+    assert (hazard.party.block[0], hazard.other.block[0]) == (1 - rank, rank)
+
+
 def test_a_bulk_copy_is_seen_by_those_who_wait_for_its_mbarrier() -> None:
     body = """
     @%p3 mbarrier.init.shared.b64 [gate], 1;

@@ -73,3 +73,42 @@ def test_what_a_product_reads_has_to_be_fenced(fenced: bool, monkeypatch: pytest
     image, before = np.zeros(4096, np.uint8), np.zeros((512, 128), np.uint32)
     _, outcome = run(_PRODUCT.format(0x8020010), image, before, checks=("racecheck", "initcheck"), timeout=600.0)
     assert [hazard.rule for hazard in outcome.hazards] == ([] if fenced else ["racecheck.cross-proxy"])
+
+
+_COPY = "tcgen05.cp.cta_group::1.128x128b"
+_MULTIPLY = "tcgen05.mma.cta_group::1.kind::f16"
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("tcgen05.cp.cta_group::1.128x256b [%r22], %rd8;", "write of 32 bytes at lane 0, column 510 of tensor memory"),
+        (f"{_COPY} [%r23], %rd8;", "its lanes reach beyond"),
+        (f"{_COPY} [%r13], %rd9;", "read of 16 bytes at"),
+        (f"{_COPY} [%r13], %rd10;", "names a swizzling mode"),
+        ("tcgen05.shift.cta_group::1.down [%r22];", "write of 32 bytes at lane 0, column 510 of tensor memory"),
+        ("tcgen05.shift.cta_group::1.down [%r24];", "its lanes reach beyond"),
+        (f"{_MULTIPLY} [%r22], %rd8, %rd8, %r21, %p6;", "write of 32 bytes at lane 0, column 510 of tensor memory"),
+        (f"{_MULTIPLY} [%r23], %rd8, %rd8, %r21, %p6;", "its lanes reach beyond"),
+        (f"{_MULTIPLY} [%r13], %rd9, %rd8, %r21, %p6;", "read of 16 bytes at"),
+        (f"{_MULTIPLY} [%r13], [%r22], %rd8, %r21, %p6;", "read of 32 bytes at lane 0, column 510 of tensor memory"),
+        (f"{_MULTIPLY} [%r13], %rd10, %rd8, %r21, %p6;", "names a swizzling mode"),
+    ],
+)
+def test_the_lane_is_named_whose_instruction_goes_wrong(
+    statement: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = tensor_kernels._HEAD.replace("setp.ne.u32 %p3, %r2, 0;", "setp.ne.u32 %p3, %r2, 5;")
+    monkeypatch.setattr(tensor_kernels, "_HEAD", head)
+    body = descriptor("0", 128, 256, "%rd8") + descriptor("0x30000", 128, 256, "%rd9")
+    body += (
+        descriptor("0", 128, 256, "%rd10", mode=3)
+        + f"""
+    mov.u32 %r21, 0x8020010; setp.eq.u32 %p6, 0, 1; add.u32 %r22, %r13, 510; add.u32 %r23, %r13, 0x200000;
+    add.u32 %r24, %r13, 0x80000; {statement}"""
+    )
+    with pytest.raises(LaunchError) as error:
+        run(body, np.zeros(8192, np.uint8), np.zeros((512, 128), np.uint32))
+    (hazard,) = error.value.hazards
+    assert said in hazard.message
+    assert hazard.party.lanes == (5,)

@@ -139,13 +139,26 @@ def run_pair(
     commit = "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster"
     tail = tail.replace(f"{commit}.b64 [%r12];", f"mov.u16 %h1, 3; {commit}.multicast::cluster.b64 [%r12], %h1;")
     tail = tail.replace("done:\n", f"done:\n{meet}")
-    text = (head + body.replace("{", "{{").replace("}", "}}") + tail).format(target=target)
-    kernel = pl.kernel(pl.parse(text), "kernel")
-    after = np.zeros((2, 512, 128), np.uint32)
+    return _in_cluster(head + body.replace("{", "{{").replace("}", "}}") + tail, images, before, target, asked)
+
+
+def run_each(
+    body: str, images: NDArray[Any], before: NDArray[np.uint32], target: str = "sm_100a", **asked: Any
+) -> tuple[NDArray[np.uint32], Any]:
+    """The same for CTAs of a cluster that are no pairs, one for each image: each executes `body` for itself."""
+    head = _HEAD.replace("    shl.b32 %r4, %r2, 4;", _OF_RANK, 1)
+    return _in_cluster(head + body.replace("{", "{{").replace("}", "}}") + _TAIL, images, before, target, asked)
+
+
+def _in_cluster(
+    text: str, images: NDArray[Any], before: NDArray[np.uint32], target: str, asked: dict[str, Any]
+) -> tuple[NDArray[np.uint32], Any]:
+    kernel = pl.kernel(pl.parse(text.format(target=target)), "kernel")
+    after = np.zeros((len(images), 512, 128), np.uint32)
     flat = np.ascontiguousarray(images)
-    size = flat.shape[1]
+    ctas, size = flat.shape
     args = [flat, np.ascontiguousarray(before), after, size]
-    return after, kernel.launch(2, 128, args, cluster=2, shared_bytes=size, **asked)
+    return after, kernel.launch(ctas, 128, args, cluster=ctas, shared_bytes=size, **asked)
 
 
 _OF_RANK = """    .reg .b16 %h<2>;

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from machine.semantics.recorded_rows import built
-from machine.semantics.tensor_kernels import descriptor, lines, run, run_pair, stride_of
+from machine.semantics.tensor_kernels import descriptor, lines, run, run_each, run_pair, stride_of
 from ptxloom.descriptors.instruction import InstructionDescriptor
 from ptxloom.fragments import fragment
 from ptxloom.fragments.tensor_layouts import TensorLayout, accumulator_layout
@@ -48,6 +48,29 @@ def test_a_pair_of_ctas_multiplies_its_halves(m: int, n: int) -> None:
     after, outcome = run_pair(body, np.stack(halves), np.zeros((2, 512, 128), np.uint32))
     assert not outcome.hazards
     assert (result(after, accumulator_layout(m, 2), n) == product(a, b)).all()
+
+
+def test_ctas_of_a_cluster_that_are_no_pair_multiply_what_is_their_own() -> None:
+    m, n = 128, 32
+    a, b = numbers(11, (4, m, 16), np.float16), numbers(12, (4, n, 16), np.float16)
+    images = np.stack([np.concatenate([lines(a[rank]), lines(b[rank])]) for rank in range(4)])
+    told = InstructionDescriptor("f16", m, n, "f16", "f16")
+    body = descriptor("0", 128, 256, "%rd8") + descriptor(str(m * 32), 128, 256, "%rd9")
+    body += f"""mov.u32 %r21, {told.bits}; setp.eq.u32 %p6, 0, 1;
+    tcgen05.mma.cta_group::1.kind::f16 [%r13], %rd8, %rd9, %r21, %p6;"""
+    after, outcome = run_each(body, images, np.zeros((4, 512, 128), np.uint32))
+    assert not outcome.hazards
+    for rank in range(4):
+        assert (result(after[rank], accumulator_layout(m, 1), n) == product(a[rank], b[rank])).all()
+
+
+def test_ctas_of_a_cluster_that_are_no_pair_copy_what_is_their_own() -> None:
+    rows = np.random.default_rng(13).integers(1, 256, (4, 128, 32), np.uint8)
+    body = descriptor("0", 128, stride_of(rows[0]), "%rd8") + "tcgen05.cp.cta_group::1.128x256b [%r13], %rd8;"
+    after, outcome = run_each(body, np.stack([lines(one) for one in rows]), np.zeros((4, 512, 128), np.uint32))
+    assert not outcome.hazards
+    assert (after[:, :8] == rows.view(np.uint32).transpose(0, 2, 1)).all()
+    assert not after[:, 8:].any()
 
 
 def one(body: str, a: NDArray[Any], b: NDArray[Any], before: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:

@@ -41,14 +41,14 @@ def reach_columns(w: Warp, cta: Cta, taddr: u32, columns: u32, site: u32) -> u32
     """1 if columns are allocated; else the fault is noted."""
     if holds_columns(cta.tensor, taddr & 0xFFFF, columns) != 0:
         return 1
-    fault(w, OUT_OF_BOUNDS, site, 0, u64(taddr), TENSOR, 4 * columns, 0)
+    fault(w, OUT_OF_BOUNDS, site, w.worker.job.lane, u64(taddr), TENSOR, 4 * columns, 0)
     return 0
 
 
 def tensor_word(w: Warp, cta: Cta, at: u32, taddr: u32, site: u32) -> u32:
     """Read a word, which must have been written."""
     if address(w.written) != 0 and missing_word(cta.tensor, at) != 0:
-        note_access(w, UNWRITTEN, site, 0, u64(taddr), TENSOR, 4, 0)
+        note_access(w, UNWRITTEN, site, w.worker.job.lane, u64(taddr), TENSOR, 4, 0)
     return cta.tensor.words[at]
 
 
@@ -70,7 +70,7 @@ def bring_scales(
     """
     taddr = told & ADDRESS
     if first % plan.scale_step != 0:
-        return illegal(w, BAD_SCALE, site, 1, u64(first))
+        return illegal(w, BAD_SCALE, site, 1 << w.worker.job.lane, u64(first))
     words = (first + plan.scales + SCALES_OF_WORD - 1) // SCALES_OF_WORD
     lines = rows if split == 0 else split
     pitch = scale_pitch(rows, split)

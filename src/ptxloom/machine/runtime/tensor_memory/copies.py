@@ -74,11 +74,11 @@ def copy_rows(
     """Copy rows of some lanes' descriptors, in each CTA of a pair from its own shared memory; 1 after a fault."""
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            if pair != 0 and has_peer(w, site, 1) == 0:
-                return 1
-            if bad_descriptor(w, sources[lane], 0, 0, site) != 0:
+            if pair != 0 and has_peer(w, site, 1 << lane) == 0:
                 return 1
             w.worker.job.lane = lane
+            if bad_descriptor(w, sources[lane], 0, 0, site) != 0:
+                return 1
             begin_touch(w, lane, LAST_ROWS if way == QUARTERED else COPIES, 0, site)
             for number in range(2):
                 if number > pair:
@@ -106,10 +106,10 @@ def copy_to(
     column = taddr & 0xFFFF
     lane = taddr >> 16
     if holds_columns(memory, column, 4 * parts) == 0:
-        fault(w, OUT_OF_BOUNDS, site, 0, u64(taddr), TENSOR, 16 * parts, 1)
+        fault(w, OUT_OF_BOUNDS, site, w.worker.job.lane, u64(taddr), TENSOR, 16 * parts, 1)
         return 1
     if lane + lane_of(way, rows - 1, copies_of(way) - 1) >= TENSOR_LANES:
-        return illegal(w, BAD_LANE, site, 1, u64(taddr))
+        return illegal(w, BAD_LANE, site, 1 << w.worker.job.lane, u64(taddr))
     assert rows <= TENSOR_LANES
     assert parts <= 2
     touch_copied(w, cta, lane, column, rows, parts, way)
@@ -118,7 +118,7 @@ def copy_to(
         for piece in range(parts):
             at = factor_place(descriptor, u64(row // 8), u64(piece), row % 8, 0)
             if within(at, ROW_BYTES, w.shared_bytes) == 0:
-                fault(w, OUT_OF_BOUNDS, site, 0, at, SHARED, ROW_BYTES, 0)
+                fault(w, OUT_OF_BOUNDS, site, w.worker.job.lane, at, SHARED, ROW_BYTES, 0)
                 return 1
             copy(chunk, part(cta.shared, at, ROW_BYTES), ROW_BYTES)
             watch_factor(w, cta, at, u32(ROW_BYTES), site)
@@ -150,8 +150,9 @@ def shift_rows(w: Warp, lanes: u32, targets: Ptr[u32], pair: u32, site: u32) -> 
     """`tcgen05.shift.down`: of 32 lanes each takes what the next one has, but the last; 1 after a fault."""
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            if pair != 0 and has_peer(w, site, 1) == 0:
+            if pair != 0 and has_peer(w, site, 1 << lane) == 0:
                 return 1
+            w.worker.job.lane = lane
             begin_touch(w, lane, SHIFTS, 0, site)
             for number in range(2):
                 if number > pair:
@@ -168,10 +169,10 @@ def shift_in(w: Warp, cta: Cta, taddr: u32, site: u32) -> u32:
     column = taddr & 0xFFFF
     first = taddr >> 16
     if holds_columns(memory, column, SHIFT_COLUMNS) == 0:
-        fault(w, OUT_OF_BOUNDS, site, 0, u64(taddr), TENSOR, 4 * SHIFT_COLUMNS, 1)
+        fault(w, OUT_OF_BOUNDS, site, w.worker.job.lane, u64(taddr), TENSOR, 4 * SHIFT_COLUMNS, 1)
         return 1
     if first >= TENSOR_LANES or first % QUARTER_LANES != 0:
-        return illegal(w, BAD_LANE, site, 1, u64(taddr))
+        return illegal(w, BAD_LANE, site, 1 << w.worker.job.lane, u64(taddr))
     clear_lanes(w)
     add_lanes(w, first, QUARTER_LANES)
     touch_tensor(w, cta, column, SHIFT_COLUMNS, 1)

@@ -58,11 +58,11 @@ def bad_descriptor(w: Warp, descriptor: u64, parts: u32, across: u32, site: u32)
     mode = descriptor >> 61
     circular = parts == WIDE_PARTS and across == 0 and mode == SWIZZLE_128B and descriptor >> 49 & 7 == 0
     if descriptor & NEXT_IS_ADDRESS != 0 and not circular:
-        return illegal(w, BAD_LEADING, site, 1, descriptor)
+        return illegal(w, BAD_LEADING, site, 1 << w.worker.job.lane, descriptor)
     if mode == 3 or mode == 5 or mode == 7:  # noqa: PLR1714 - native code has no sets
-        return illegal(w, BAD_SWIZZLE, site, 1, descriptor)
+        return illegal(w, BAD_SWIZZLE, site, 1 << w.worker.job.lane, descriptor)
     if (mode == ATOM_32B) != (across == 4):
-        return illegal(w, BAD_ATOM, site, 1, descriptor)
+        return illegal(w, BAD_ATOM, site, 1 << w.worker.job.lane, descriptor)
     return 0
 
 
@@ -107,7 +107,7 @@ def gather_lines(
                 from_line = line * 8 + row + moved
                 at = factor_place(descriptor, u64(from_line >> 3), u64(column), from_line & 7, 0)
                 if within(at, ROW_BYTES, w.shared_bytes) == 0:
-                    fault(w, OUT_OF_BOUNDS, site, 0, at, SHARED, ROW_BYTES, 0)
+                    fault(w, OUT_OF_BOUNDS, site, w.worker.job.lane, at, SHARED, ROW_BYTES, 0)
                     return 1
                 copy(part(core, u64(row) * ROW_BYTES, ROW_BYTES), part(shared, at, ROW_BYTES), ROW_BYTES)
                 watch_factor(w, cta, at, ROW_BYTES, site)
@@ -138,7 +138,7 @@ def gather_columns(
                 along = tile * width + piece * size + moved * element
                 at = factor_place(descriptor, u64(along // ROW_BYTES), u64(k // 8), k % 8, 1) + u64(along % ROW_BYTES)
                 if within(at, u64(size), w.shared_bytes) == 0:
-                    fault(w, OUT_OF_BOUNDS, site, 0, at, SHARED, size, 0)
+                    fault(w, OUT_OF_BOUNDS, site, w.worker.job.lane, at, SHARED, size, 0)
                     return 1
                 found = part(shared, at, u64(size))
                 copy(part(into, u64(target + piece * size), u64(size)), found, u64(size))

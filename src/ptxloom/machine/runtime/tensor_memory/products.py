@@ -183,7 +183,7 @@ def product(
     target = u32(operands[TARGET * 32 + lane])
     descriptor = u32(operands[DESCRIPTOR * 32 + lane])
     mask = operands[MASK * 32 + lane]
-    if plan.ctas == 2 and has_peer(w, site, 1) == 0:
+    if plan.ctas == 2 and has_peer(w, site, 1 << lane) == 0:
         return 1
     shape = descriptor & SHAPE | facts >> KIND_SHIFT & 255 | facts & SPARSE
     begin_touch(w, lane, PRODUCTS, u64(target) << 32 | u64(shape), site)
@@ -302,17 +302,17 @@ def bring_tensor(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, taddr: u32
     memory = cta.tensor
     base = taddr >> 16
     if holds_columns(memory, column, plan.a_columns) == 0:
-        fault(w, OUT_OF_BOUNDS, site, 0, u64(taddr), TENSOR, 4 * plan.a_columns, 0)
+        fault(w, OUT_OF_BOUNDS, site, w.worker.job.lane, u64(taddr), TENSOR, 4 * plan.a_columns, 0)
         return 1
     if base + plan.a_lanes[plan.a_tiles - 1] + 16 > TENSOR_LANES:
-        return illegal(w, BAD_LANE, site, 1, u64(taddr))
+        return illegal(w, BAD_LANE, site, 1 << w.worker.job.lane, u64(taddr))
     touch_rows(w, cta, plan, base, column, plan.a_columns)
     if address(w.written) != 0:
         for tile in range(plan.a_tiles):
             for word in range(plan.a_columns):
                 at = (column + word) * TENSOR_LANES + base + plan.a_lanes[tile]
                 if missing_lanes_of(memory, at, 16) != 0:
-                    note_access(w, UNWRITTEN, site, 0, u64(taddr), TENSOR, 4 * plan.a_columns, 0)
+                    note_access(w, UNWRITTEN, site, w.worker.job.lane, u64(taddr), TENSOR, 4 * plan.a_columns, 0)
     gather_tensor(memory, column, plan.a_lanes, job.a, plan.a_tiles, plan.a_parts, base, shifts)
     return 0
 
@@ -323,10 +323,10 @@ def place_result(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, target: u3
     lane = target >> 16
     memory = cta.tensor
     if holds_columns(memory, column, plan.d_columns) == 0:
-        fault(w, OUT_OF_BOUNDS, site, 0, u64(target), TENSOR, 4 * plan.d_columns, 1)
+        fault(w, OUT_OF_BOUNDS, site, w.worker.job.lane, u64(target), TENSOR, 4 * plan.d_columns, 1)
         return 1
     if lane + plan.d_lanes > TENSOR_LANES:
-        return illegal(w, BAD_LANE, site, 1, u64(target))
+        return illegal(w, BAD_LANE, site, 1 << w.worker.job.lane, u64(target))
     job.memory = memory
     job.base = column * TENSOR_LANES + lane
     return 0
@@ -377,4 +377,4 @@ def watch_result(w: Warp, plan: TensorPlan, job: TensorJob, target: u32, site: u
             missing = missing | missing_lanes_of(job.memory, at, 16)
             mark_lanes(job.memory, at, 16)
     if job.adds != 0 and missing != 0:
-        note_access(w, UNWRITTEN, site, 0, u64(target), TENSOR, 4 * plan.d_columns, 0)
+        note_access(w, UNWRITTEN, site, w.worker.job.lane, u64(target), TENSOR, 4 * plan.d_columns, 0)

@@ -71,16 +71,19 @@ def with_suspects(told: ReportedRun, module: Module, options: Options, spent: fl
 def in_order(laws: Sequence[Diagnosis], found: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
     """Broken laws and the results of a search, the likeliest first.
 
-    Laws that agree with a change that mends, such changes, other laws; then lines that are only suspected, if no law
-    names them: a suspicion explains less than a broken law.
+    Laws that agree with a change that mends, laws whose cause is known, changes that mend, other laws; then lines that
+    are only suspected, if no law names them: a suspicion explains less than a broken law. A change elsewhere can mend,
+    too, what a law explains element by element.
     """
     mending = [one for one in found if one.repair is not None]
     lines = {_place(one) for one in mending}
     agreed = [one for one in laws if _place(one) in lines]
-    rest = [one for one in laws if _place(one) not in lines]
+    others = [one for one in laws if _place(one) not in lines]
+    explained = [one for one in others if one.cause != "unknown"]
+    rest = [one for one in others if one.cause == "unknown"]
     known = {_place(one) for one in laws}
     suspicions = [one for one in found if one.repair is None and _place(one) not in known]
-    return *agreed, *mending, *rest, *suspicions
+    return *agreed, *explained, *mending, *rest, *suspicions
 
 
 def _place(one: Diagnosis) -> object:

@@ -35,3 +35,13 @@ def test_what_is_only_suspected_comes_last(
     told = in_order([replace(at(line), law="rows") for line in laws], found)
     assert [one.line for one in told] == order
     assert [one.law for one in told].count("rows") == len(laws)
+
+
+def test_a_law_that_explains_an_error_comes_before_a_change_elsewhere_that_mends_it() -> None:
+    unexplained, explained = replace(at(7), law="rows"), replace(at(8), law="k", cause="rows-shifted")
+    told = in_order([unexplained, explained], [at(3, repair=REPAIR), at(4)])
+    assert [one.line for one in told] == [8, 3, 7, 4]
+    told = in_order([explained], [at(3, repair=REPAIR)])
+    assert [one.line for one in told] == [8, 3]
+    told = in_order([explained, unexplained], [at(7, repair=REPAIR)])
+    assert [(one.line, one.law) for one in told] == [(7, "rows"), (8, "k"), (7, "reference")]

@@ -60,7 +60,7 @@ def test_a_page_of_a_form_has_its_numbers() -> None:
     page = instruction_page("mma", words)
     assert "- `.shape` is `.m16n8k16`" in page
     assert "- `a` (a vector of 4 registers of type `.f16x2`)" in page
-    assert "- `d` (written; a vector of 4 registers of type `.f32`, or a predicate, which ptxas lets pass)" in page
+    assert "- `d` (written; a vector of 4 registers of type `.f32`, or a predicate, which ptxas accepts)" in page
     assert "`e`" not in page
     assert "sm_80 or later" in page
     assert ".kind::f8f6f4: PTX" not in page

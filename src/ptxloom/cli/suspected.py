@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ptxloom.views.runs.diagnoses import ReportedRun
 
 
-_SECONDS: Final = 14.0  # of a processor, that all may take until a search has ended
-_LEAST_SECONDS: Final = 4.0  # for a search, even so
+_SECONDS: Final = 14.0  # processor time of the whole command until a search has ended
+_LEAST_SECONDS: Final = 4.0  # for a search in any case
 
 
 def with_suspects(told: ReportedRun, module: Module, options: Options, spent: float) -> ReportedRun:
@@ -40,8 +40,8 @@ def with_suspects(told: ReportedRun, module: Module, options: Options, spent: fl
     Args:
         told: The report.
         module: The kernel's.
-        options: Of the command.
-        spent: Seconds of a processor that the command has taken: the search has what is left.
+        options: Those of the command.
+        spent: Seconds of processor time that the command has taken; the search gets the rest.
     """
     launch = fitted(read_launch(options.file, Budget(options.memory_limit), options), module)
     downgraded = any(one.downgrade is not None for one in told.comparisons)

@@ -326,7 +326,7 @@ def _named(wanted: Integers, functions: dict[str, Integers]) -> tuple[int, str] 
 
 
 def _of_blocks(tile: Tile, compared: Compared) -> Iterator[tuple[Named, bool]]:
-    """Blocks of an array of several axes, or lines within them, of which one stands for all, or that are exchanged."""
+    """Blocks of an array of several axes, or lines in them, that are exchanged, or replaced by one of them."""
     plane = tile.plane
     if plane.stacked or not plane.counted:
         return
@@ -339,7 +339,7 @@ def _of_blocks(tile: Tile, compared: Compared) -> Iterator[tuple[Named, bool]]:
 
 
 def _counted_by(tile: Tile, weight: int) -> tuple[str, str]:
-    """What an axis of an array counts, rows or columns of the matrix; and the same in words: blocks of how many."""
+    """What an axis of an array counts, rows or columns of the matrix; and the same with the size of its blocks."""
     slow, count = weight >= tile.plane.pitch, weight // tile.plane.pitch or weight
     word = "rows" if slow == tile.plane.slow_rows else "columns"
     return word, word if count == 1 else f"blocks of {count} {word}"

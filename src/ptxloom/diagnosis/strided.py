@@ -19,7 +19,7 @@ def strided(image: Image | None) -> list[Total]:
     """The law that rows of operands are pixels, broken by one wrong stride of an image; empty if that explains nothing.
 
     A tap's row and column count rows and columns of the image, so a wrong length of its rows changes both; only then
-    are they looked at apart.
+    are they examined separately.
     """
     if image is None:
         return []

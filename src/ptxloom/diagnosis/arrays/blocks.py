@@ -79,7 +79,7 @@ class Scales(NamedTuple):
     Attributes:
         shape: Its own.
         size: How many there are.
-        per: How many are packed in a word.
+        per: The number of scales packed in a word.
     """
 
     shape: tuple[int, ...]
@@ -144,7 +144,7 @@ def asked(held: Integers, place: tuple[Integers, Integers], matrix: Matrix, scal
 def _is_elsewhere_in_words(held: Integers, wanted: Integers, per: int) -> bool:
     """Whether each scale comes from the right word, but not from its place there, nor from one of another order.
 
-    In an order of their own, which may be intended, each place would always stand for the same other.
+    In an order of their own, which may be intended, each place would always correspond to the same other place.
     """
     if (held // per != wanted // per).any():
         return False

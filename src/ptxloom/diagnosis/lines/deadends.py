@@ -29,7 +29,7 @@ class Lost(NamedTuple):
     Attributes:
         last: The last instruction that computed with most of them; None if none did.
         share: The fraction of them that anything was computed from.
-        fetched: The load by which results of that instruction come back from memory where none are missing.
+        fetched: The load that brings results of that instruction back from memory where no result is missing.
     """
 
     last: Op | None
@@ -79,7 +79,7 @@ def lost(array: int, elements: Integers, kept: Truth, nodes: NDArray[Any], recor
 
 
 def _fetched(site: int, kept: Truth, nodes: NDArray[Any], record: ProvenanceRecord) -> Op | None:
-    """The load by which most results of an instruction came back from memory on their way to a stored element."""
+    """The load that brought most results of an instruction back from memory on their way to a stored element."""
     sources = nodes["sources"]
     made = np.where(sources["kind"] == Kind.COMPUTED, sources["node"], 0)
     used = kept[:, None] & (made > 0) & (nodes["site"] == site)[made]

@@ -60,10 +60,10 @@ def first_of_word(values: Integers, array: int, nodes: NDArray[Any], record: Pro
 
 
 def extracting(paths: Integers, record: ProvenanceRecord) -> Op | None:
-    """The first instruction on the way of most elements that computes with the loaded word; None if there is none.
+    """The first instruction on the path of most elements that computes with the loaded word, or None.
 
     Args:
-        paths: The ways of elements of words.
+        paths: The paths of elements of words.
         record: Knows them.
     """
     numbers, counts = np.unique(paths[paths > 0], return_counts=True)

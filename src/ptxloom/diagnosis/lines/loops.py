@@ -64,7 +64,7 @@ def ends_of(product: Op, copies: Sequence[Op], program: Program) -> Ends | None:
 
 
 def compares_with(test: Op, number: int, record: ProvenanceRecord) -> bool:
-    """Whether a comparison is with a number that the kernel receives, or that the text has."""
+    """Whether a comparison is with a number that the kernel receives as an argument, or that is written in the text."""
     if any(isinstance(operand, tree.Integer) and operand.value == number for operand in test.operands):
         return True
     given = {one.name: one for one in record.program.parameters}

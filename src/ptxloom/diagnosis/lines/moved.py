@@ -1,7 +1,7 @@
-"""Loads that a compiler moved: what it writes of their line is that of the code that they stand in now.
+"""Loads that a compiler moved: the line that it writes for them is that of the code around their new place.
 
 A `.loc` holds until the next one, and moved code gets none. So a load that shares no data with the instructions of its
-line before it, and does not begin them, is of another line: that of what uses its result.
+line before it, and is not the first of them, belongs to another line: that of the instruction that uses its result.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.program.model import Op, Program
 
-_MOST: Final = 32  # instructions of a line that are looked at
+_MOST: Final = 32  # instructions of a line that are examined
 
 
 def where_used(op: Op, program: Program) -> Op:
-    """The first instruction that uses what a load brings, if the load is only by its place of its line; else it itself.
+    """The first instruction that uses a load's result, if only its place gives the load its line; else the load itself.
 
     Args:
         op: The load; others are returned as they are.
@@ -54,9 +54,9 @@ def _share(ops: Iterable[Op], makers: Iterable[Op]) -> bool:
 
 
 def shared_index(ops: Sequence[Op], program: Program) -> Op | None:
-    """The instruction of a line of its own that computes what the addresses of all of some loads have in common.
+    """The instruction, on another line, that computes what the addresses of several loads have in common.
 
-    It is the nearest to them; None if they share no such computation.
+    It is the one nearest to the loads; None if they share no such computation.
     """
     makers = [made_of(op, program) for op in ops]
     lines = {home_line(program.module, op.node.start) for op in ops}

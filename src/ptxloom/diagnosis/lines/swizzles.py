@@ -46,9 +46,9 @@ def unswizzled(way: Sequence[Op], program: Program) -> Op | None:
 
 
 def narrower(sides: tuple[Op, Op], program: Program) -> Op | None:
-    """Of a writer and a reader that both swizzle, the one whose XOR is likelier wrong; None if that is unknown.
+    """Of a writer and a reader that both swizzle, the one whose XOR is more likely wrong; None if that is unknown.
 
-    It is the one that changes fewer bits; the other, if rows have no room for the chunks that it exchanges.
+    This is the XOR that changes fewer bits, unless rows have no room for the chunks that the other one exchanges.
     """
     first, second = (_bits(op, program) for op in sides)
     if not first or not second or first == second:
@@ -75,12 +75,12 @@ def _bits(op: Op, program: Program) -> int:
 
 
 def _xor_of(op: Op, program: Program) -> Op | None:
-    """The nearest XOR in an address; None without one."""
+    """The nearest XOR in an address, or None."""
     return next((maker for maker in made_of(op, program) if words(maker.node) & XORS), None)
 
 
 def _masked(reader: Op, name: str, program: Program) -> int:
-    """The bits of a register that may be other than 0: what it is masked with, or the remainder that it is."""
+    """The bits of a register that may be set: those of its mask, or of the remainder that it holds."""
     for _ in range(_MOST):
         makers = writers_of(reader, name, program)
         if len(makers) != 1:

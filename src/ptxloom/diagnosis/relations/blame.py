@@ -179,14 +179,14 @@ def of_missing(accused: Accused) -> tuple[Diagnosis, float]:
 
 
 def _come_again(accused: Accused) -> bool:
-    """Whether present elements are used again in place of the missing ones: so often that there are as many in all."""
+    """Whether present elements are used again in place of the missing ones, often enough that the total is right."""
     leaves, differing = accused.leaves, accused.differing
     whole = differing.pattern.offsets.shape[1] * differing.results
     return bool((leaves.times > 1).all()) and not differing.again.any() and not int(leaves.times.sum()) % whole
 
 
 def _is_whole(test: Op, accused: Accused) -> bool:
-    """Whether a loop goes on to the end of the axis, so that not it leaves elements out, but what it loads."""
+    """Whether a loop runs to the end of the axis: then its loads leave elements out, not the loop."""
     links = accused.links
     extent = links.shape[links.free[-1] if links.free else len(links.shape) - 1]
     return compares_with(test, extent, accused.result.record)

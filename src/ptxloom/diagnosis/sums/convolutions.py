@@ -37,9 +37,9 @@ class Axis(NamedTuple):
     Attributes:
         pixel: The axis of the result; -1: it does not depend on the result.
         tap: The axis of the weights; -1: likewise.
-        step: What is added from pixel to pixel.
-        gap: What is added from tap to tap.
-        padding: What is subtracted.
+        step: The index grows by this from pixel to pixel.
+        gap: The index grows by this from tap to tap.
+        padding: This is subtracted from the index.
     """
 
     pixel: int
@@ -59,7 +59,7 @@ class Axis(NamedTuple):
         return range(max(both - most, 0), min(both + self.step - 1, most) + 1)
 
     def at(self, pixels: Index, taps: Index) -> Integers:
-        """The index that belongs to pixels and taps; outside the image it is padding."""
+        """The index in the image that belongs to pixels and taps; an index outside the image is padding."""
         start = self.step * pixels[self.pixel] if self.pixel >= 0 else np.zeros(len(pixels[0]), np.int64)
         return start + (self.gap * taps[self.tap] if self.tap >= 0 else 0) - self.padding
 
@@ -68,9 +68,9 @@ class Convolution(NamedTuple):
     """Three arrays, read as a convolution.
 
     Attributes:
-        side: Which factor is the image: 0 or 1.
+        side: Which factor is the image, 0 or 1.
         axes: How its index follows, along each of its axes.
-        shared: Axes that the weights have in common with the result: theirs, and the result's.
+        shared: Axes that the weights have in common with the result, as pairs: the weights' axis, the result's axis.
         shapes: The image's shape, the weights' and the result's.
         number: The weights' array.
     """
@@ -83,7 +83,7 @@ class Convolution(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the image is padded alike on both sides: else steps that are not intended may fit the extents."""
+        """Whether the image is padded equally on both sides; otherwise unintended steps may fit the extents."""
         image, weights, result = self.shapes
         return all(
             axis.fits(image[n], weights[axis.tap], result[axis.pixel], axis.padding)
@@ -105,7 +105,7 @@ class Convolved(NamedTuple):
     """A sum that was read as a convolution.
 
     Attributes:
-        way: How.
+        way: How it was read.
         wrong: What is wrong.
     """
 
@@ -114,11 +114,11 @@ class Convolved(NamedTuple):
 
 
 def convolved(terms: Terms, arrays: Sequence[TracedArray]) -> Convolved | None:
-    """A sum as a convolution, with its errors; None if its arrays are none of one, or the intention is unknown.
+    """A sum as a convolution, with its errors; None if its arrays do not form one, or the intention is unknown.
 
     Args:
-        terms: Its terms, whose factors are of one array each.
-        arrays: These, and the result's.
+        terms: Its terms; the factors on each side come from one array.
+        arrays: The arrays of the factors, and the result's.
     """
     packed = any(
         unit_bits_of(first_bits(terms.factors[:, side]), own) < own
@@ -130,7 +130,7 @@ def convolved(terms: Terms, arrays: Sequence[TracedArray]) -> Convolved | None:
     weights = terms.factors["element"][:, 1 - way.side].astype(np.int64)
     taps, pixels = np.unravel_index(weights, way.shapes[1]), np.unravel_index(terms.result, way.shapes[2])
     if any((taps[tap] != pixels[pixel]).any() for tap, pixel in way.shared):
-        return None  # a matter of the weights' rows, which plain readings tell
+        return None  # the error is in the weights' rows, which plain readings find
     image = np.unravel_index(terms.factors["element"][:, way.side].astype(np.int64), way.shapes[0])
     wanted, _ = way.wanted(terms.result, weights)
     if all((one == other).all() for one, other in zip(image, wanted, strict=True)):
@@ -150,12 +150,12 @@ class _Taken(NamedTuple):
 
     @property
     def apart(self) -> list[Truth]:
-        """Along each axis of the image, which terms are elsewhere."""
+        """Along each axis of the image, which terms use another place than they should."""
         return [one != other for one, other in zip(self.held, self.wanted, strict=True)]
 
 
 def _misplaced(taken: _Taken, way: Convolution, weights: Integers) -> Broken | None:
-    """The error of terms that take other elements; None if the weights may be in an order of their own."""
+    """The error of terms that use wrong elements; None if the weights may be in an order of their own."""
     wrong = np.logical_or.reduce(taken.apart)
     unused = 1 - len(np.unique(weights)) / prod(way.shapes[1])
     there, meant = (
@@ -170,7 +170,7 @@ def _misplaced(taken: _Taken, way: Convolution, weights: Integers) -> Broken | N
 
 
 def padded(terms: Terms, slid: Convolved) -> Terms:
-    """A sum without the elements of the weights that are multiplied by padding: by a constant, outside the image."""
+    """A sum without the weights' elements that are multiplied by padding, a constant from outside the image."""
     way = slid.way
     own = terms.addends["array"] == way.number
     _, inside = way.wanted(terms.added[own], terms.addends["element"][own].astype(np.int64))
@@ -269,7 +269,7 @@ def _is_reversed(way: Convolution, terms: Terms) -> bool:
 
 
 def _is_own_order(way: Convolution, taken: _Taken, weights: Integers) -> bool:
-    """Whether each element of the weights always stands for the same tap, and each tap is one's: their own order."""
+    """Whether elements of the weights correspond to taps one to one: then they are in an order of their own."""
     stands = list(taken.taps)
     for number, axis in enumerate(way.axes):
         if axis.tap < 0:
@@ -287,7 +287,7 @@ def _is_own_order(way: Convolution, taken: _Taken, weights: Integers) -> bool:
 
 
 def _of_weights(way: Convolution, taps: Index, wrong: Truth, unused: float) -> Broken:
-    """Elements of the weights that stand for others, which are never multiplied."""
+    """Elements of the weights that are used in place of others, which are never multiplied."""
     stuck = [n for n, (one, extent) in enumerate(zip(taps, way.shapes[1], strict=True)) if len(np.unique(one)) < extent]
     word = "column" if stuck and stuck[0] == len(taps) - 1 else "row"
     detail = f"some stand for others: {unused:.0%} of the elements are never multiplied"

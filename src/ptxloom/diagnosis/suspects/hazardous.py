@@ -1,4 +1,4 @@
-"""What stands behind a hazard: the instructions that decide which memory is accessed, and when.
+"""The causes of a hazard: the instructions that decide which memory is accessed, and when.
 
 Where a tool finds something, it is the judge: a change mends a kernel if tools no longer find anything, and the
 result is right.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.hazard import Hazard
 
 _MOST: Final = 120  # instructions behind a hazard
-_LEAST: Final = 0.5  # of a score: that of the farthest
+_LEAST: Final = 0.5  # the score of the farthest
 _OF_ORDER: Final = frozenset({"racecheck", "synccheck"})
 _SPACES: Final = ("shared", "global", "local")
 
@@ -50,11 +50,11 @@ class Concern:
     Attributes:
         ops: The instructions that the tools name.
         scores: How near each instruction behind them is, 0 to 1, by its site.
-        is_order: Whether an order is missing, or a barrier that all threads reach.
+        is_order: Whether what is missing is an order, or a barrier that all threads reach.
 
     Args:
         hazards: What the tools found.
-        program: The kernel's.
+        program: The kernel's program.
     """
 
     def __init__(self, hazards: Iterable[Hazard], program: Program) -> None:

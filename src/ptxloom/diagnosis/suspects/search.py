@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.suspects.parts import CtaRange
     from ptxloom.diagnosis.suspects.trials import Judged, Trials
 
-_WATCHED_AT_ONCE: Final = 48  # the same where all tools watch, whose code is longer
+_WATCHED_AT_ONCE: Final = 48  # the same if all tools watch, which makes the code longer
 _LINES: Final = 6  # instructions that a change adds
 _COMPILE: Final = 0.2e-3  # seconds that an instruction takes to be compiled
 _TRIAL: Final = 1.0e-3  # seconds that a launch takes, beside its instructions
@@ -64,8 +64,8 @@ _LEAST_TIMEOUT: Final = 20.0  # seconds: only what waits for ever takes as long
 _MOST_TURNS: Final = (1 << 32) - 1
 _FIRST_TURNS: Final = 1024  # of loops that a thread may take, or
 _TIMES_TURNS: Final = 4  # what it takes by itself
-_HAZARDOUS_TURNS: Final = 1 << 13  # the same where a tool ends the kernel by itself
-_LEAST_AT_WORST: Final = 1 << 16  # instructions of a trial that is ended, there
+_HAZARDOUS_TURNS: Final = 1 << 13  # the same if a tool ends the kernel
+_LEAST_AT_WORST: Final = 1 << 16  # instructions in that case until a trial is ended
 _TIMES: Final = 50  # what the kernel takes by itself
 
 
@@ -86,7 +86,7 @@ class _Search:
         self._trials = trials
         self._left = patience
         self._end = process_time() + seconds
-        self._dear = 0.0  # seconds of a processor that an instruction took to be compiled
+        self._dear = 0.0  # seconds of processor time per compiled instruction
         self._part: CtaRange | None = None
         self._most = 0  # elements that a trial of a part has made right
         program = trials.kernel.program
@@ -149,7 +149,7 @@ class _Search:
         return found
 
     def _of_hazards(self, found: Found, concern: Concern) -> Found:
-        """Try changes of what stands behind the hazards: there, the tools are the judges."""
+        """Try changes of the instructions that cause the hazards; there, the tools judge."""
         self._score, self._ranking = concern.score, Ranking(found.before.wrong, ~found.before.wrong)
         self._ends_at_worst = max(self._ends_at_worst, _LEAST_AT_WORST)
         for tier in (

@@ -19,11 +19,11 @@ class Found:
 
     Attributes:
         mends: The changes that mend everything.
-        nearly: Those that make some elements right and none wrong, and how many; the best first.
+        nearly: Those that make some elements right and none wrong, with their number; the best first.
         tried: How many changes were tried.
         is_complete: Whether all planned changes were tried.
         before: Which elements are wrong with no change.
-        suspected: The lines that go best with what is wrong, the best first; empty if a change mends all.
+        suspected: The lines that best match the wrong elements, the best first; empty if a change mends all.
     """
 
     before: Judged

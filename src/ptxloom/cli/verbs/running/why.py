@@ -123,7 +123,7 @@ def _processor() -> float:
 def _told(module: Module, options: Options, tries: int = _TRIES, times: int = 1) -> diagnoses.ReportedRun:
     """The reports of tools and laws on a run, and of the comparison of its arrays.
 
-    The kernel has `times` its time limit: more than once where it had little of the processor within it.
+    The kernel gets `times` times its time limit: more than once if it got little processor time within the limit.
     """
     began = _processor()
     launch = fitted(read_launch(options.file, Budget(options.memory_limit), options), module)  # arrays as they were

@@ -1,8 +1,8 @@
 """A texture or a surface as native code knows it, and the elements that a look-up combines.
 
-Kernels name an object by a number, or by the address of a module's variable; the table of a launch says what it is.
-No kernel reaches the table. Where texels lie is an address of global memory like any other: each is judged when it is
-read.
+Kernels name an object by a number, or by the address of a module's variable; the table of a launch describes it. No
+kernel can reach the table. The address of a texel is one of global memory like any other: it is checked when the texel
+is read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TEXTURE, SURFACE = 1, 2
 ONE, TWO, THREE, LAYERED_ONE, LAYERED_TWO, CUBE, LAYERED_CUBE, LINEAR_MEMORY = range(8)
 WRAP, CLAMP, MIRROR, BORDER = range(4)
-# What the bits of a component are, as they are read.
+# How the bits of a component are read.
 UNSIGNED, SIGNED, HALF, SINGLE, UNORM, SNORM = range(6)
 
 MOST_LEVELS: Final = 18
@@ -26,7 +26,7 @@ COORDINATES: Final = 8  # of a look-up: three numbers, the layer, the level, thr
 LAYER, LEVEL, OFFSETS = 3, 4, 5
 ONE_WEIGHT: Final = 256
 
-# Why an object cannot be looked up; the reasons about tensor maps come before.
+# Why an object cannot be looked up; the numbers below these are reasons about tensor maps.
 NO_OBJECT, OTHER_OBJECT, OTHER_GEOMETRY, OUTSIDE, BETWEEN_ACCESSES = range(30, 35)
 
 
@@ -47,7 +47,7 @@ class Image(language.Sealed):
     border: Annotated[Array[u32], 4]  # the bits of components
     between_levels: u32  # 1: levels are combined
     level_count: u32
-    bias: i32  # of levels, in 1/256, as the next two
+    bias: i32  # of levels, in units of 1/256, like the next two
     least: i32
     most: i32
     widths: Annotated[Array[u32], MOST_LEVELS]
@@ -69,9 +69,9 @@ class Lookup:
     index: Annotated[Array[i64], 3]  # of the first texel in each dimension
     fraction: Annotated[Array[u32], 3]  # the weight of the second, of 256
     weights: Annotated[Array[u32], MOST_TAPS]
-    meant: Annotated[Array[u32], MOST_TAPS]  # 1: its fractions are not zero, even if its weight is
+    meant: Annotated[Array[u32], MOST_TAPS]  # 1: its fractions are not zero, even if its weight is zero
     texels: Annotated[Array[u32], 4 * MOST_TAPS]  # the bits of components
     result: Annotated[Array[u32], 4]
-    sums: Annotated[Array[i64], 4]  # of floats: of each group; and what the last bit of each counts
+    sums: Annotated[Array[i64], 4]  # of floats, for each group; then the value of the last bit of each
     units: Annotated[Array[i32], 4]
     failed: u32

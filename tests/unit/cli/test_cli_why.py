@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -251,38 +251,31 @@ def test_what_is_said_judges_where_elements_come_from_and_acquits_no_wrong_resul
     assert {(one["cause"], one["certain"]) for one in found["diagnoses"]} == {("unknown", False)}
 
 
-def test_a_kernel_that_others_left_no_time_to_make_ready_is_made_so_anew(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+LATE: Final[Any] = SimpleNamespace(rule="synccheck.no-progress")
+
+
+@pytest.mark.parametrize(
+    ("error", "limits"),
+    [
+        (NotReadyError("the time limit came"), [20.0] * 3),
+        (LaunchError("the kernel did not end within its time limit", (LATE,)), [20.0, 40.0, 80.0]),
+    ],
+    ids=["to make ready", "to run"],
+)
+def test_a_kernel_that_others_left_no_time_is_launched_again(
+    error: Exception, limits: list[float], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     launched, real = list[object](), LaunchFile.launch
 
     def launch(self: LaunchFile, *arguments: Any, **options: Any) -> Any:
         launched.append(options["timeout"])
         if len(launched) < 3:
-            raise NotReadyError("the time limit came")
+            raise error
         return real(self, *arguments, **options)
 
     monkeypatch.setattr(LaunchFile, "launch", launch)
     assert main(["why", *ADD, "--expect", "C = A + B"]) == 0
-    assert launched == [20.0] * 3
-    assert capsys.readouterr().out.startswith("no law is broken")
-
-
-def test_a_kernel_that_others_left_no_time_to_run_has_more(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    launched, real = list[object](), LaunchFile.launch
-
-    def launch(self: LaunchFile, *arguments: Any, **options: Any) -> Any:
-        launched.append(options["timeout"])
-        if len(launched) < 3:
-            late: Any = (SimpleNamespace(rule="synccheck.no-progress"),)
-            raise LaunchError("the kernel did not end within its time limit", late)
-        return real(self, *arguments, **options)
-
-    monkeypatch.setattr(LaunchFile, "launch", launch)
-    assert main(["why", *ADD, "--expect", "C = A + B"]) == 0
-    assert launched == [20.0, 40.0, 80.0]
+    assert launched == limits
     assert capsys.readouterr().out.startswith("no law is broken")
 
 
